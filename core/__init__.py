@@ -1,0 +1,1 @@
+"""The engine that runs netherite transfer evaluations. Imports no user interface."""

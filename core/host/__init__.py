@@ -1,0 +1,1 @@
+"""The machine: processes, memory, kernels. Knows nothing of lanes."""

@@ -1,0 +1,1 @@
+"""Lanes, the engine that runs them, and the tables they make."""

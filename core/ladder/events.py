@@ -1,0 +1,79 @@
+"""The vocabulary every front end reads: states, outcomes, lane views and events. Nothing here runs anything."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class LaneState(StrEnum):
+    """Where a lane is. `ENDED` goes with an `Outcome`."""
+
+    WAITING = "waiting"
+    STARTING = "starting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    STUCK = "STUCK"
+    ENDED = "ended"
+
+
+class Outcome(StrEnum):
+    """How a lane ended. MATCH, DIVERGE, DONE and SKIP are results; the others are lost lanes."""
+
+    MATCH = "MATCH"
+    DIVERGE = "DIVERGE"
+    DONE = "done"
+    SKIP = "SKIP"
+    KILLED = "KILLED"
+    TIMEOUT = "TIMEOUT"
+    CRASHED = "CRASHED"
+    OOM = "OOM"
+    FAILED = "FAILED"
+
+    @property
+    def is_result(self) -> bool:
+        """Whether the lane answered the question it was run for."""
+        return self in (Outcome.MATCH, Outcome.DIVERGE, Outcome.DONE, Outcome.SKIP)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneView:
+    """One immutable picture of a lane; the engine replaces it by assignment and raises `version` each time."""
+
+    index: int  #: position in the run (all stages), also the name of its folder
+    stage: int
+    seed: int
+    attempt: int  #: the try, 0-based
+    held_out: bool
+    ni: int  #: noise index (SPEC 9); -1 for SKIP
+    limit: int  #: decisions
+    version: int = 0
+    state: LaneState = LaneState.WAITING
+    outcome: Outcome | None = None
+    decision: int = 0  #: decisions completed
+    base: int = -1  #: milestone index after burn-in (SPEC 5); -1 unknown
+    milestone: int = -1  #: best milestone index so far, 0 t0 .. 5 TORCHES; -1 unknown
+    mismatch_step: int = -1  #: SPEC 4 step number of the first gated difference; -1 none
+    mismatch: str = ""  #: the gate's text
+    ticks_per_s: float | None = None  #: over the last seconds; None unknown
+    pid: int | None = None  #: the lane process
+    rss_mib: float | None = None
+    cpu_percent: float | None = None
+    last_record_s: float | None = None  #: time.monotonic() of the newest record in the engine's process
+    started_s: float | None = None  #: time.monotonic() when this attempt to run began
+    runs: int = 0  #: times it was started (1 + retries used)
+    note: str = ""  #: the last thing worth saying about it, one line
+    action: str = ""  #: the last decision in words, e.g. "yaw+15 fwd jump"
+    record: bytes | None = field(default=None, repr=False)  #: newest BOLR record of the magma side (or the only side)
+    reference: bytes | None = field(default=None, repr=False)  #: newest record of the reference side in replay
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened, in order. `n` counts from 0 without gaps."""
+
+    n: int
+    time: float  #: unix seconds
+    kind: str  #: run-start, started, milestone, mismatch, stuck, killed, retry, requeue, paused, resumed, outcome, warning, run-end
+    lane: int | None  #: LaneView.index; None for the run itself
+    text: str  #: one line for people
+    data: dict[str, Any] = field(default_factory=dict)  #: msgpack-able facts, by kind

@@ -1,0 +1,1 @@
+"""Record in, heads out, act13 row out."""

@@ -1,0 +1,1 @@
+"""The embedded world: RULES.md in numba, one file a concern."""

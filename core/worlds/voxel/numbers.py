@@ -1,0 +1,53 @@
+"""Number tools of RULES 0, 8 and 11.1: the sine table, the item generator, the tick hash.
+
+float32 discipline: numba promotes float32 * python-float to float64, so float32 literals are module constants made with
+np.float32 and every float32 operation has float32 operands on both sides.
+"""
+
+import math
+
+import numpy as np
+
+from core.kernels import kernel
+
+F32 = np.float32
+SINE = np.array([math.sin(((i * math.pi) * 2.0) / 65536.0) for i in range(65536)], dtype=np.float32)
+DEG = F32(0.017453292)
+_TO_INDEX = F32(10430.378)
+_QUARTER = F32(16384.0)
+
+
+@kernel
+def _index(v: float) -> int:
+    """Truncates float32 `v` like a C int conversion that saturates (NaN is 0), and masks it to the table."""
+    if v != v:
+        return 0
+    if v >= F32(2147483648.0):
+        return 0x7FFFFFFF & 65535
+    if v <= F32(-2147483648.0):
+        return 0
+    return np.int64(v) & 65535
+
+
+@kernel
+def msin(v: float) -> float:
+    """Table sine of float32 radians."""
+    return SINE[_index(F32(v * _TO_INDEX))]
+
+
+@kernel
+def mcos(v: float) -> float:
+    """Table cosine of float32 radians."""
+    return SINE[_index(F32(F32(v * _TO_INDEX) + _QUARTER))]
+
+
+@kernel
+def ifloor(v: float) -> int:
+    """floor as an integer."""
+    return np.int64(math.floor(v))
+
+
+@kernel
+def iceil(v: float) -> int:
+    """ceil as an integer (trunc, plus one if the value is above)."""
+    return np.int64(math.ceil(v))

@@ -1,0 +1,1 @@
+"""The front ends: command line and dashboard."""
