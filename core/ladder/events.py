@@ -77,3 +77,44 @@ class Event:
     lane: int | None  #: LaneView.index; None for the run itself
     text: str  #: one line for people
     data: dict[str, Any] = field(default_factory=dict)  #: msgpack-able facts, by kind
+
+
+@dataclass(frozen=True, slots=True)
+class LaneResult:
+    """What a lane leaves behind when it ends. Equal inputs give equal `comparable()` values (DESIGN: a lane is pure)."""
+
+    index: int
+    outcome: Outcome
+    base: int = -1  #: milestone after burn-in; -1 when it never got there
+    reached: int = -1  #: best milestone index, 5 = TORCHES; -1 when unknown
+    decisions: int = 0  #: decisions completed
+    mismatch_step: int = -1
+    mismatch: str = ""
+    milestone_decisions: tuple[int, ...] = (-1,) * 6  #: decision at which each milestone was first reached; -1 never
+    later_mismatches: tuple[tuple[str, int], ...] = ()  #: --after-diverge continue: (field, differing decisions)
+    note: str = ""  #: one line: exit code, signal, what was waited for
+    wall_s: float = 0.0
+    ticks: int = 0
+    peak_rss_mib: float | None = None
+    runs: int = 1
+    heads: bytes = field(default=b"", repr=False)  #: i8 [decisions, 9], empty for a tape
+    rows: bytes = field(default=b"", repr=False)  #: f64 little-endian [decisions, 13]
+    stderr_tail: bytes = field(default=b"", repr=False)
+    magma_record: bytes | None = field(default=None, repr=False)  #: both records of a divergence
+    reference_record: bytes | None = field(default=None, repr=False)
+
+    def comparable(self) -> tuple[Any, ...]:
+        """Returns the parts that may not depend on what else ran or when."""
+        return (
+            self.index,
+            self.outcome,
+            self.base,
+            self.reached,
+            self.decisions,
+            self.mismatch_step,
+            self.mismatch,
+            self.milestone_decisions,
+            self.later_mismatches,
+            self.heads,
+            self.rows,
+        )

@@ -138,7 +138,15 @@ FLUID = np.dtype([("used", "i4"), ("lo", "i4", (3,)), ("hi", "i4", (3,)), ("quie
 #: A scan cache entry (RULES 12): the id is the one at rebuild; d2 is the one of the last emit.
 SCAN = np.dtype([("id", "i4"), ("x", "i4"), ("y", "i4"), ("z", "i4"), ("d2", "f8")])
 
-ITEM_SLOTS, OVERFLOW_SLOTS, QUEUE_SLOTS, EDIT_SLOTS, FURNACE_SLOTS, FLUID_SLOTS, SCAN_SLOTS = 48, 32, 512, 64, 16, 4, 8712
+ITEM_SLOTS, OVERFLOW_SLOTS, QUEUE_SLOTS, EDIT_SLOTS, FURNACE_SLOTS, FLUID_SLOTS, SCAN_SLOTS = (
+    48,
+    32,
+    512,
+    64,
+    16,
+    4,
+    8712,
+)
 NO_TARGET = np.iinfo(np.int32).min
 
 
