@@ -73,7 +73,9 @@ class Event:
 
     n: int
     time: float  #: unix seconds
-    kind: str  #: run-start, started, milestone, mismatch, stuck, killed, retry, requeue, paused, resumed, outcome, warning, run-end
+    #: run-start, started, milestone, mismatch, stuck, killed, retry, requeue, paused, resumed, outcome, warning,
+    #: run-end
+    kind: str
     lane: int | None  #: LaneView.index; None for the run itself
     text: str  #: one line for people
     data: dict[str, Any] = field(default_factory=dict)  #: msgpack-able facts, by kind
@@ -81,7 +83,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class LaneResult:
-    """What a lane leaves behind when it ends. Equal inputs give equal `comparable()` values (DESIGN: a lane is pure)."""
+    """What a lane leaves behind when it ends. A lane is pure: equal inputs give equal `comparable()` values."""
 
     index: int
     outcome: Outcome

@@ -19,7 +19,7 @@ class Done(IntEnum):
 
 
 class Senses(NamedTuple):
-    """What a policy perceives after one decision (SPEC 6). The arrays are owned by the world and reused by its next step."""
+    """What a policy perceives after one decision (SPEC 6). The world owns the arrays and its next step reuses them."""
 
     cam: npt.NDArray[np.uint16]  #: [36, 64] block id a pixel
     depth: npt.NDArray[np.uint8]  #: [36, 64] quarter blocks, 255 sky
