@@ -8,7 +8,9 @@ numba is first imported, which is why kernels import `kernel` from here and neve
 import hashlib
 import os
 import platform
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import platformdirs
 
@@ -34,5 +36,13 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_dir()))
 
 from numba import njit  # noqa: E402  (the cache folder must be known first)
 
-# Never fastmath: every kernel here is compared bit for bit with a C program.
-kernel = njit(cache=True, nogil=True, error_model="numpy")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compiles `function` for the types it is first called with, and caches the result on disk.
+
+    Never fastmath: every kernel here is compared bit for bit with a C program.
+    """
+    compiled: Function = njit(cache=True, nogil=True, error_model="numpy")(function)
+    return compiled

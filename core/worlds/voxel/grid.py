@@ -13,7 +13,7 @@ def cell_at(sim: Sim, x: int, y: int, z: int) -> int:
     shape = sim.cells.shape
     if ix < 0 or iy < 0 or iz < 0 or ix >= shape[0] or iy >= shape[1] or iz >= shape[2]:
         return 0
-    return np.int64(sim.cells[ix, iy, iz])
+    return int(np.int64(sim.cells[ix, iy, iz]))
 
 
 @kernel

@@ -18,7 +18,7 @@ _QUARTER = F32(16384.0)
 
 
 @kernel
-def _index(v: float) -> int:
+def _index(v: np.float32) -> int:
     """Truncates float32 `v` like a C int conversion that saturates (NaN is 0), and masks it to the table."""
     if v != v:
         return 0
@@ -26,28 +26,28 @@ def _index(v: float) -> int:
         return 0x7FFFFFFF & 65535
     if v <= F32(-2147483648.0):
         return 0
-    return np.int64(v) & 65535
+    return int(v) & 65535
 
 
 @kernel
-def msin(v: float) -> float:
+def msin(v: np.float32) -> np.float32:
     """Table sine of float32 radians."""
-    return SINE[_index(F32(v * _TO_INDEX))]
+    return F32(SINE[_index(F32(v * _TO_INDEX))])
 
 
 @kernel
-def mcos(v: float) -> float:
+def mcos(v: np.float32) -> np.float32:
     """Table cosine of float32 radians."""
-    return SINE[_index(F32(F32(v * _TO_INDEX) + _QUARTER))]
+    return F32(SINE[_index(F32(F32(v * _TO_INDEX) + _QUARTER))])
 
 
 @kernel
 def ifloor(v: float) -> int:
     """floor as an integer."""
-    return np.int64(math.floor(v))
+    return math.floor(v)
 
 
 @kernel
 def iceil(v: float) -> int:
     """ceil as an integer (trunc, plus one if the value is above)."""
-    return np.int64(math.ceil(v))
+    return math.ceil(v)
