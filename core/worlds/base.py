@@ -1,12 +1,24 @@
 """What every world is: it opens on a snapshot, steps by decisions, shows a record, and closes."""
 
 from enum import IntEnum
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import NetheriteError
+from core.wire.senses import Senses
+
+__all__ = [
+    "Done",
+    "Senses",
+    "World",
+    "WorldDied",
+    "WorldError",
+    "WorldInterrupted",
+    "WorldStartError",
+    "WorldTimeout",
+]
 
 
 class Done(IntEnum):
@@ -16,17 +28,6 @@ class Done(IntEnum):
     SUCCESS = 1
     DEATH = 2
     BOUNDARY = 3
-
-
-class Senses(NamedTuple):
-    """What a policy perceives after one decision (SPEC 6). The world owns the arrays and its next step reuses them."""
-
-    cam: npt.NDArray[np.uint16]  #: [36, 64] block id a pixel
-    depth: npt.NDArray[np.uint8]  #: [36, 64] quarter blocks, 255 sky
-    edge: npt.NDArray[np.uint8]  #: [36, 64] 0 or 1
-    scal6: npt.NDArray[np.float32]  #: [6] nearest coal and pitch
-    pose: npt.NDArray[np.float32]  #: [5] x, y, z (blocks), yaw, pitch (degrees)
-    status: npt.NDArray[np.int32]  #: [17] inv_counts, selected slot, its id, container, zeros
 
 
 class World(Protocol):
