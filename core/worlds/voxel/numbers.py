@@ -42,7 +42,7 @@ def mcos(v: np.float32) -> np.float32:
 
 
 @kernel
-def ifloor(v: float) -> int:
+def ifloor(v: float | np.float32) -> int:
     """floor as an integer."""
     return math.floor(v)
 
