@@ -1,0 +1,70 @@
+"""The console script: quick help, one line for every mistake."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from core import __version__
+
+
+def _run(*arguments: str, **settings: object) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "netherite_tui", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **settings)
+
+
+def test_version_and_help() -> None:
+    assert _run("--version").stdout == f"netherite-tui, version {__version__}\n"
+    shown = _run("--help").stdout
+    for word in ("run", "demo", "watch", "doctor", "Exit codes: 0 success, 1 DIVERGE"):
+        assert word in shown
+
+
+def test_help_imports_nothing_heavy() -> None:
+    probe = (
+        "import sys, netherite_tui.cli as c; c.run_cli(['--help']);"
+        "heavy = {'numpy', 'numba', 'textual', 'torch', 'psutil', 'msgpack', 'core.ladder', 'core.runs'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_costs_little_more_than_bare_python() -> None:
+    def best_s(*command: str) -> float:
+        times = []
+        for _ in range(7):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *command], stdout=subprocess.DEVNULL, check=True, timeout=60)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    assert best_s("-m", "netherite_tui", "--help") - best_s("-c", "pass") < 0.1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["runn"], "netherite-tui: No such command 'runn'."),
+        (["--nope"], "netherite-tui: No such option"),
+    ],
+)
+def test_a_usage_mistake_is_one_line(arguments: list[str], text: str) -> None:
+    done = _run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(text)
+    assert done.stderr.count("\n") == 1
+
+
+def test_closed_stdout_is_one_line() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "netherite_tui", "--help"], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    os.close(writer)
+    assert done.returncode == 2
+    assert done.stderr == "netherite-tui: standard output was closed\n"
