@@ -85,7 +85,8 @@ PLAYER = np.dtype(
         # generators and clocks
         ("rng_w", "u8"),  # block-drop cursor W (RULES 8)
         ("rng_m", "u8"),  # cursor M
-        ("item_tick", "i8"),
+        ("item_tick", "i8"),  # item passes done
+        ("falls_waiting", "i4"),  # entries in `falls`
         # scan cache (RULES 12)
         ("scan_valid", "i4"),
         ("scan_pc", "i4", (3,)),  # feet cell at the last rebuild
@@ -94,10 +95,13 @@ PLAYER = np.dtype(
     ]
 )
 
+#: Kinds of `ITEM` slots.
+FREE, LIVE_ITEM, FALLING = 0, 1, 2
+
 #: A live item or falling block; 48 shared slots (RULES 8, 11.2).
 ITEM = np.dtype(
     [
-        ("kind", "i4"),  # 0 free, 1 item, 2 falling block
+        ("kind", "i4"),  # FREE, LIVE_ITEM or FALLING
         ("pos", "f8", (3,)),
         ("motion", "f8", (3,)),
         ("before", "f8", (3,)),  # position at pass start
@@ -109,7 +113,7 @@ ITEM = np.dtype(
         ("lifespan", "i4"),
         ("on_ground", "i4"),
         ("cell", "i4", (3,)),  # falling block: the cell it left
-        ("was_active", "i4"),  # alive at pass start
+        ("was_active", "i4"),  # its kind at pass start
     ]
 )
 
@@ -167,8 +171,8 @@ class Sim(NamedTuple):
     scan: npt.NDArray[np.void]  #: [8712] SCAN
     lo: npt.NDArray[np.int32]  #: [3] world cell of cells[0, 0, 0]
     cells: npt.NDArray[np.uint16]  #: [nx, ny, nz]
-    sky: npt.NDArray[np.uint8]  #: [nx, ny, nz] sky light (RULES 11.1)
-    glow: npt.NDArray[np.uint8]  #: [nx, ny, nz] block light
+    #: what is known of grass in each 16-cube section of the world grid that meets `cells` (grass.py); a cache
+    grassy: npt.NDArray[np.uint8]
 
 
 def empty_sim(lo: tuple[int, int, int], cells: npt.NDArray[np.uint16]) -> Sim:
@@ -188,6 +192,7 @@ def empty_sim(lo: tuple[int, int, int], cells: npt.NDArray[np.uint16]) -> Sim:
         scan=np.zeros(SCAN_SLOTS, SCAN),
         lo=np.array(lo, np.int32),
         cells=cells,
-        sky=np.zeros(cells.shape, np.uint8),
-        glow=np.zeros(cells.shape, np.uint8),
+        grassy=np.zeros(
+            [(low + size - 1) // 16 - low // 16 + 1 for low, size in zip(lo, cells.shape, strict=True)], np.uint8
+        ),
     )
