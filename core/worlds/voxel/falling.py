@@ -1,14 +1,12 @@
 """Sand and gravel: scheduled falls, falling blocks, landings, and their shadow on the digging ray (RULES 11.2)."""
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
 from core.kernels import kernel
 from core.worlds.voxel.blocks import FALL_REPLACEABLE, FALL_THROUGH, GRAVEL, SAND, SOLID
 from core.worlds.voxel.drops import free_slot
-from core.worlds.voxel.grid import cell_at, id_at, meta_at, put_cell
+from core.worlds.voxel.grid import cell_at, id_at, put_cell
 from core.worlds.voxel.numbers import F32, ifloor
 from core.worlds.voxel.ray import EYE_HEIGHT, REACH, look_vector
 from core.worlds.voxel.state import FALLING, FREE, ITEM_SLOTS, QUEUE_SLOTS, Sim
@@ -24,7 +22,7 @@ def schedule_fall(sim: Sim, x: int, y: int, z: int, delay: int) -> None:
     """Queues the sand or gravel at a cell and the one above it to be checked `delay` item passes from now."""
     for up in range(2):
         block = id_at(sim, x, y + up, z)
-        if block == SAND or block == GRAVEL:
+        if block in (SAND, GRAVEL):
             _enqueue(sim, x, y + up, z, block, delay)
 
 
