@@ -5,16 +5,21 @@ region it is looked at. This is our own land, not the game's: a run on it needs 
 for every seed: trees stand within 24 blocks of the spawn, and coal lies within 12 blocks horizontally below it.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from core.wire.bsnp import HEAD, ITEM, Snapshot, coal_cells
+from core.worlds.voxel.state import NO_TARGET
 
 AIR, STONE, GRASS, DIRT, BEDROCK, WATER, SAND, GRAVEL, COAL_ORE, LOG, LEAVES = 0, 1, 2, 3, 7, 9, 12, 13, 16, 17, 18
 CHUNK = 16
 REGION = 128  # blocks along x, y and z, as a recorded snapshot
 LOW = -56  # first world x and z, as a recorded snapshot of the spawn
 SEA_LEVEL = 62  # highest water cell
+HALF_WIDTH, HEIGHT = 0.30000001192092896, 1.7999999523162842  # blocks, of the player's box (RULES 4.1)
 SPAWN = 8  # world x and z of the spawn column
 
 _MARGIN = 16  # blocks generated around the region, so that what reaches in from outside is complete
@@ -196,3 +201,21 @@ def generate(seed: int) -> Terrain:
     inner = slice(_MARGIN, _MARGIN + REGION)
     cells = (ids[inner, :, inner] << np.uint16(4)).astype(np.uint16, order="C")
     return Terrain((LOW, 0, LOW), cells, (SPAWN + 0.5, home + 2.0, SPAWN + 0.5))
+
+
+def spawn_snapshot(seed: int) -> Snapshot:
+    """Returns generated land with a player just spawned on it, as a t0 snapshot holds it (RULES 13).
+
+    Args:
+        seed: any 64-bit integer.
+    """
+    land = generate(seed)
+    head = np.zeros(1, HEAD)[0]
+    x, y, z = land.spawn
+    head["seed"], head["pos"], head["yaw"] = seed, land.spawn, 180.0
+    head["box"] = x - HALF_WIDTH, y, z - HALF_WIDTH, x + HALF_WIDTH, y + HEIGHT, z + HALF_WIDTH
+    head["health"], head["food"], head["saturation"] = 20.0, 20, 5.0
+    head["dig_target"] = NO_TARGET, 0, 0
+    head["region_lo"], head["region_size"] = land.lo, land.cells.shape
+    bare = Snapshot(head, np.zeros(0, ITEM), land.cells, np.zeros((0, 3), np.int32))
+    return replace(bare, coal=coal_cells(bare))

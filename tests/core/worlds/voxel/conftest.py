@@ -1,7 +1,6 @@
 """Recordings of the real game, and the snapshots they started from."""
 
 import gzip
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +8,9 @@ import pytest
 
 from core.wire.bolr import RECORD
 from core.worlds.voxel.state import Sim, empty_sim
+from tests.paths import DATA
 
-MAGMA = Path(__file__).parents[3] / "data" / "magma"
+MAGMA = DATA / "magma"
 TAPES = ("s10_walk32", "s14_walk32", "s10_move400", "s14_move400")
 _REGION_OFFSET, _HEAD_BYTES = 728, 752
 

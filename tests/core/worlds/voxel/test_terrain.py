@@ -1,12 +1,17 @@
 """What generated land promises, for the canonical seeds and for any other."""
 
+import gzip
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.wire.bsnp import HEAD, check_coal, read_snapshot, write_snapshot
 from core.worlds.voxel import terrain
+from tests.paths import DATA
 
+MAGMA = DATA / "magma"
 CANONICAL = (2, 3, 10, 11, 14, 16, 20, 27, 29, 32, 33, 44, 46)
 
 
@@ -57,3 +62,18 @@ def test_land_is_made_of_the_promised_blocks_in_sensible_places():
     logs = np.argwhere(ids == terrain.LOG)
     assert np.isin(ids[logs[:, 0], logs[:, 1] - 1, logs[:, 2]], (terrain.LOG, terrain.DIRT)).all()
     assert ids.flags.c_contiguous
+
+
+def test_the_spawn_snapshot_differs_from_a_real_one_in_the_land_alone(tmp_path):
+    path = tmp_path / "s10_t0.bsnp"
+    write_snapshot(path, terrain.spawn_snapshot(10))
+    ours = read_snapshot(path)
+    check_coal(path, ours)
+    real = np.frombuffer(gzip.decompress((MAGMA / "s10_t0.bsnp.gz").read_bytes()), HEAD, 1)[0]
+    lift = ours.head["pos"][1] - real["pos"][1]
+    for name in HEAD.names:
+        shift = {"pos": (0, lift, 0), "box": (0, lift, 0) * 2}.get(name, 0)
+        if HEAD[name].kind == "S":
+            assert ours.head[name] == real[name]
+        else:
+            np.testing.assert_array_equal(ours.head[name], real[name] + np.array(shift), err_msg=name)
