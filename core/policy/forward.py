@@ -1,4 +1,4 @@
-"""The network's forward pass, bit for bit the native's (SPEC 8), in a seventeenth of its time.
+"""The network's forward pass, bit for bit the native's (SPEC 8), in a fraction of its time (tests/bench/network.py).
 
 The native accumulates each output in float32: bias first, then input after input, one multiply and one add each. That
 order is a property of one output, so many outputs may be advanced side by side: weights are stored with the output

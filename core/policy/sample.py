@@ -50,10 +50,10 @@ def unit(s: np.uint64, a: np.uint64, b: np.uint64, c: np.uint64) -> np.float32:
 
 
 @kernel
-def gumbel(u: float) -> float:
+def gumbel(u: np.float32) -> np.float32:
     """Returns -log(-log(u)) in float32 with the C library's logf, both logarithms kept off zero."""
-    inner = -math.log(max(u, LOG_FLOOR))
-    return -math.log(max(inner, LOG_FLOOR))
+    inner = np.float32(-math.log(u if u > LOG_FLOOR else LOG_FLOOR))
+    return np.float32(-math.log(inner if inner > LOG_FLOOR else LOG_FLOOR))
 
 
 @kernel
