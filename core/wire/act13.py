@@ -1,6 +1,7 @@
 """act13: one row of 13 numbers is one tick's input, sent to a lane process as one JSON line (SPEC 1)."""
 
 import math
+import os
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +57,18 @@ def encode_decision(row: npt.NDArray[np.float64], repeat: int) -> bytes:
     held = (*values[:2], 0.0, 0.0, *values[4:10], -1, 0, 0)
     between = _line(held, 0) * (repeat - 2) if repeat > 2 else b""
     return _line(values, 0) + between + _line(held, 1)
+
+
+def encode_snapshot(path: str, half_width: int) -> bytes:
+    """Returns a no-op tick before which the lane process writes its state to `path`, `half_width` blocks around.
+
+    Raises:
+        BadInput: the path cannot stand between quotes in a line that is searched, not parsed.
+    """
+    if not path or any(char in '"\\' or not char.isprintable() for char in path):
+        raise BadInput(f"snapshot path {path!r}: expected no quotes, backslashes or control characters")
+    order = f',"snapshot":"{path}","snapshot_r":{half_width}}}\n'
+    return encode_tick(NOOP_ROW).rstrip(b"}\n") + os.fsencode(order)
 
 
 def _line(values: tuple[float, ...], cam: int) -> bytes:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from core.host import memory
 from core.host.patience import Patience
 from core.host.processes import BRISK, GENTLE, Child, Processes, SpawnError
-from core.wire.act13 import encode_decision
+from core.wire.act13 import encode_decision, encode_snapshot
 from core.wire.bolr import RECORD, RECORD_BYTES, EndOfStream, ReadDeadline, RecordError, RecordReader, TruncatedRecord
 from core.wire.senses import Senses, senses_of_record
 from core.worlds.base import Done, WorldDied, WorldError, WorldInterrupted, WorldStartError, WorldTimeout
@@ -125,8 +125,19 @@ class MagmaWorld:
         Raises:
             BadInput: the row cannot be sent (SPEC 1). The others: as `step`.
         """
+        self._write(encode_decision(row, repeat))
+
+    def save_snapshot(self, path: Path, half_width: int) -> None:
+        """Makes the process write its present state to `path` (`half_width` blocks around it), then runs a no-op tick.
+
+        Raises:
+            BadInput: the path cannot be sent (SPEC 1). The others: as `step`. Whether a file was written is not told.
+        """
+        self._write(encode_snapshot(os.fspath(path), half_width))
+        self.receive(1)
+
+    def _write(self, unsent: bytes) -> None:
         child = self._usable_child()
-        unsent = encode_decision(row, repeat)
         self._step_patience = Patience(self._step_timeout_s)
         while unsent:
             try:

@@ -82,3 +82,17 @@ def test_a_row_of_another_length_is_refused() -> None:
 def test_the_noop_row_cannot_be_changed_by_accident() -> None:
     with pytest.raises(ValueError, match="read-only"):
         act13.NOOP_ROW[0] = 1
+
+
+def test_a_snapshot_line_is_a_noop_tick_with_a_path() -> None:
+    line = act13.encode_snapshot("/tmp/s 10é.bsnp", 64)
+    assert line.decode() == (
+        '{"forward":0,"strafe":0,"dyaw":0,"dpitch":0,"jump":0,"sneak":0,"sprint":0,"attack":0,"use":0,"hotbar":-1,'
+        '"craft":-1,"interact":0,"smelt":0,"cam":1,"snapshot":"/tmp/s 10é.bsnp","snapshot_r":64}\n'
+    )
+
+
+@pytest.mark.parametrize("path", ["", 'a"b', "a\\b", "a\nb", "a\0b"])
+def test_a_snapshot_path_that_would_break_the_line_is_refused(path: str) -> None:
+    with pytest.raises(BadInput, match="expected no quotes, backslashes or control characters"):
+        act13.encode_snapshot(path, 64)
