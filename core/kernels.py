@@ -8,6 +8,8 @@ numba is first imported, which is why kernels import `kernel` from here and neve
 import hashlib
 import os
 import platform
+import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +17,7 @@ from typing import Any, TypeVar
 import platformdirs
 
 KERNEL_ROOMS = ("policy", "worlds/voxel")
+CACHE_VARIABLE = "NUMBA_CACHE_DIR"
 
 
 def source_hash() -> str:
@@ -32,7 +35,42 @@ def cache_dir() -> Path:
     return Path(platformdirs.user_cache_dir("netherite-tui", appauthor=False)) / "kernels" / source_hash()
 
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_dir()))
+def _choose_cache_dir() -> tuple[Path | None, str]:
+    """Returns the first of the given, the user's and a temporary folder that can be written, and what to say of it."""
+    given = os.environ.get(CACHE_VARIABLE)
+    wanted = Path(given) if given else cache_dir()
+    if _can_write(wanted):
+        return wanted, ""
+    spare = _temporary_dir()
+    if spare is not None and _can_write(spare):
+        return spare, f"kernel cache {wanted} cannot be written: compiled kernels go to {spare}"
+    return None, f"kernel cache {wanted} cannot be written: every process compiles its kernels anew"
+
+
+def _can_write(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _temporary_dir() -> Path | None:
+    """Returns a folder under the temporary one that nobody else can write: what lies in it is run as code."""
+    try:
+        private = Path(tempfile.gettempdir()) / f"netherite-tui-{os.geteuid()}"
+        private.mkdir(mode=0o700, exist_ok=True)
+        found = private.lstat()
+    except OSError:
+        return None
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    return private / "kernels" / source_hash() if is_ours else None
+
+
+#: Where compiled kernels are kept (None: nowhere can be written), and one line to tell when it is not the usual place.
+CACHE_DIR, CACHE_NOTE = _choose_cache_dir()
+if CACHE_DIR is not None:
+    os.environ[CACHE_VARIABLE] = str(CACHE_DIR)  # lane processes inherit it
 
 from numba import njit  # noqa: E402  (the cache folder must be known first)
 
@@ -44,5 +82,5 @@ def kernel(function: Function) -> Function:
 
     Never fastmath: every kernel here is compared bit for bit with a C program.
     """
-    compiled: Function = njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled: Function = njit(cache=CACHE_DIR is not None, nogil=True, error_model="numpy")(function)
     return compiled
