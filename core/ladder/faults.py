@@ -1,11 +1,10 @@
 """Faults asked for by the user: which lane misbehaves, and what its process is told (SPEC 4 step numbers)."""
 
 import re
-from collections.abc import Iterable
-
 from core.errors import BadInput
 from core.ladder.config import LadderConfig
 from core.ladder.plan import LanePlan, Plan
+from core.worlds.voxel.faults import Fault
 
 _FORM = re.compile(r"(?:(?P<seed>-?\d+):(?P<attempt>\d+):)?(?P<what>[a-z][a-z-]*(?::[a-z_]+=[^:\s]+)*)")
 _STEP = re.compile(r":step=(\d+)(?=:|$)")
@@ -25,17 +24,22 @@ def lane_faults(config: LadderConfig, lane: LanePlan) -> tuple[str, ...]:
         parts = _parts(fault)
         mine = parts["seed"] is None or (int(parts["seed"]), int(parts["attempt"])) == (lane.seed, lane.attempt)
         if mine:
-            texts.append(_STEP.sub(lambda step: f":tick={int(step[1]) * config.action_repeat}", parts["what"]))
+            texts.append(_in_ticks(parts["what"], config))
     return tuple(texts)
 
 
+def _in_ticks(what: str, config: LadderConfig) -> str:
+    return _STEP.sub(lambda step: f":tick={int(step[1]) * config.action_repeat}", what)
+
+
 def check_faults(config: LadderConfig, plan: Plan) -> None:
-    """Raises `BadInput` for a malformed fault, or one whose `SEED:TRY` is no lane of the plan."""
+    """Raises `BadInput` for a fault no process understands, or one whose `SEED:TRY` is no lane of the plan."""
     lanes = {(lane.seed, lane.attempt) for lane in plan.lanes}
     for fault in config.faults:
         parts = _parts(fault)
         if parts["seed"] is not None and (int(parts["seed"]), int(parts["attempt"])) not in lanes:
             raise BadInput(f"faults: expected a SEED:TRY of this run, found {fault!r}")
+        Fault.parse(_in_ticks(parts["what"], config))
 
 
 def _parts(fault: str) -> dict[str, str]:
@@ -43,8 +47,3 @@ def _parts(fault: str) -> dict[str, str]:
     if found is None:
         raise BadInput(f"faults: expected [SEED:TRY:]KIND:key=value, found {fault!r}")
     return found.groupdict()
-
-
-def is_faulty(config: LadderConfig, lanes: Iterable[LanePlan]) -> bool:
-    """Whether any of the lanes was told to misbehave."""
-    return any(lane_faults(config, lane) for lane in lanes)

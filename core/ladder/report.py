@@ -203,10 +203,6 @@ def _setting_notes(config: LadderConfig) -> Iterator[str]:
         yield "backend voxel: the embedded world plays magma's part"
     if config.is_replay and config.reference == "voxel":
         yield "reference voxel: the embedded world plays blaze's part"
-    if config.policy != "net":
-        yield f"policy {config.policy}: no network was asked"
-    elif config.network == "torch":
-        yield "network torch: not bit-exact"
     for fault in config.faults:
         yield f"FAULT INJECTED {fault}"
 

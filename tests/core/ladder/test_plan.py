@@ -94,7 +94,14 @@ def test_faults_reach_their_lane_in_ticks() -> None:
 
 
 @pytest.mark.parametrize("fault", ["", "27:cam:step=4", "cam:step", "3:0:cam:step=4", "27:5:cam:step=4", "cam step=4"])
-def test_a_fault_that_fits_no_lane_is_refused(fault: str) -> None:
+def test_a_malformed_or_homeless_fault_is_refused(fault: str) -> None:
     config = LadderConfig(**VOXEL, seeds=(2, 27), tries=2, faults=(fault,))
     with pytest.raises(BadInput, match=r"^faults: expected "):
+        check_faults(config, make_plan(config))
+
+
+@pytest.mark.parametrize("fault", ["camera:step=4", "cam:step=x", "27:1:cam:step=4:px=0"])
+def test_a_fault_the_embedded_world_does_not_know_is_refused(fault: str) -> None:
+    config = LadderConfig(**VOXEL, seeds=(2, 27), tries=2, faults=(fault,))
+    with pytest.raises(BadInput, match=r"^fault "):
         check_faults(config, make_plan(config))

@@ -1,0 +1,288 @@
+"""A run in progress: the engine, the writer of its journal, and its control socket.
+
+Lanes never wait for the disk: one writer thread takes events and results from the engine and puts them into the run's
+folder at the disk's own pace. When the folder cannot be written any more the run stops, with what it has.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput, ExitCode, NetheriteError, Refused
+from core.ladder.config import KEYS, LadderConfig, Resolved, config_from_dict, config_to_dict
+from core.ladder.engine import Engine
+from core.ladder.events import Event, LaneResult, LaneView, Outcome
+from core.ladder.faults import check_faults
+from core.ladder.plan import Plan, make_plan
+from core.ladder.report import render_report
+from core.policy.controls import controller_factory
+from core.runs import provenance, store
+from core.runs.control import ControlServer, new_socket_path
+from core.runs.journal import JournalWriter
+from core.wire.files import write_atomically
+
+#: How long the writer sleeps when nothing happens, seconds; also how soon it sees that the engine has ended.
+WRITER_POLL_S = 0.2
+
+
+class Session:
+    """One run of this process. `start` it, `wait` for it, `finish` it; `finish` is due whatever happened."""
+
+    def __init__(self, folder: Path, lock: store.RunLock, manifest: dict[str, Any], config: LadderConfig) -> None:
+        """Prepares a run whose folder, lock and manifest are there; use `create` or `resume`."""
+        self.folder = folder
+        self.config = config
+        self.plan: Plan = store.plan_from_list(manifest["lanes"])
+        self.notes: list[str] = list(manifest["notes"])
+        self._lock = lock
+        self._manifest = manifest
+        self._journal = JournalWriter(folder / store.JOURNAL)
+        self._keys = [provenance.lane_key(lane, manifest["hashes"]) for lane in self.plan.lanes]
+        self._failure = ""
+        self._over = threading.Event()
+        self._report = ""
+        self._writer = threading.Thread(target=self._write_all, name="journal", daemon=True)
+        self._control: ControlServer | None = None
+        self.engine = self._make_engine()
+
+    # ---- making one ----
+
+    @classmethod
+    def create(cls, resolved: Resolved, *, runs_dir: Path, argv: Sequence[str] = ()) -> "Session":
+        """Makes the folder of a new run, all inputs checked first.
+
+        Args:
+            resolved: settings and where each came from.
+            runs_dir: folder of the runs; made when missing.
+            argv: the command line, kept in the manifest.
+
+        Raises:
+            BadInput: a setting, file or program that cannot be used, or a folder that cannot be written.
+        """
+        config = resolved.config
+        plan = make_plan(config)
+        check_faults(config, plan)
+        factory = _factory(config)
+        hashes = provenance.run_hashes(config, plan)
+        folder = store.new_run_folder(runs_dir)
+        manifest = {
+            "format": store.FORMAT,
+            "id": folder.name,
+            "created": time.time(),
+            "config": config_to_dict(config),
+            "origins": {name: origin for name, origin in resolved.origins.items() if origin != "default"},
+            "argv": list(argv),
+            "directory": os.getcwd(),
+            "versions": provenance.versions(),
+            "hashes": hashes,
+            "lanes": store.plan_to_list(plan),
+            "notes": list(factory.notes),
+        }
+        return cls._open(folder, store.RunLock(folder), manifest, config)
+
+    @classmethod
+    def resume(cls, folder: Path, changes: Mapping[str, Any] | None = None) -> "Session":
+        """Takes up a run again: lanes without a result are run, the others keep theirs.
+
+        Args:
+            folder: the run's folder.
+            changes: settings typed for this time; only such as leave every lane's result the same are accepted.
+
+        Raises:
+            Refused: something the lanes depend on differs (it is named), or another process writes to the run.
+            BadInput: the run or one of its inputs cannot be read.
+            JournalDamaged: the journal is damaged before its last frame.
+        """
+        lock = store.RunLock(folder)
+        try:
+            stored = store.load_run(folder)
+            config = _changed(stored.config, changes or {})
+            plan = make_plan(config)
+            now = provenance.run_hashes(config, plan)
+            if found := provenance.differences(stored.manifest["hashes"], now):
+                raise Refused(f"run {folder.name} cannot be resumed: {'; '.join(found)}")
+            manifest = dict(stored.manifest) | {"config": config_to_dict(config)}
+            kept = {index: result for index, result in stored.results.items() if result.outcome.is_result}
+            return cls(folder, lock, manifest, config, kept)
+        except BaseException:
+            lock.release()
+            raise
+
+    # ---- running it ----
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.folder.name
+
+    @property
+    def failure(self) -> str:
+        """What stopped the run from outside its lanes, one line; empty when nothing did."""
+        return self._failure
+
+    def start(self) -> None:
+        """Starts the lanes, the journal and the control socket; returns at once.
+
+        Raises:
+            NetheriteError: the run's folder, socket or guard cannot be made.
+        """
+        control = ControlServer(self, new_socket_path(self.id), {"id": self.id, "config": self._manifest["config"]})
+        with contextlib.suppress(NetheriteError):  # without a socket the run is as good, it only cannot be steered
+            control.start()
+            self._control = control
+        socket_path = str(control.path) if self._control else ""
+        self._manifest["engine"] = provenance.this_engine() | {"socket": socket_path}
+        store.write_manifest(self.folder, self._manifest)
+        self._journal.append({"kind": "open", "time": time.time(), **self._manifest["engine"]})
+        self.engine.start()
+        self._writer.start()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Waits until every lane has ended or the run was stopped; returns whether that is so."""
+        return self.engine.wait(timeout_s)
+
+    def finish(self, patience_s: float | None = None) -> ExitCode:
+        """Ends whatever runs, writes the report and lets go of the folder. May be called twice.
+
+        Args:
+            patience_s: how long a slow disk may keep the last events; None = as long as it takes.
+
+        Returns:
+            The exit code of the run itself: lanes lost or not run, DIVERGE, or success.
+        """
+        if not self._over.is_set():
+            self.engine.stop(save=True)
+            self.engine.wait(60.0)
+            self._over.set()
+            if self._writer.ident is not None:
+                self._writer.join(patience_s)
+            if not self._writer.is_alive():
+                self._write_end()
+            if self._control is not None:
+                self._control.close()
+            self._lock.release()
+        return self.exit_code()
+
+    def exit_code(self) -> ExitCode:
+        """Returns the exit code for what is known now."""
+        results = self.results()
+        answered = [results[lane.index].outcome for lane in self.plan.lanes if lane.index in results]
+        if self._failure or len(answered) < len(self.plan.lanes) or not all(one.is_result for one in answered):
+            return ExitCode.LANES_LOST
+        return ExitCode.DIVERGE if Outcome.DIVERGE in answered else ExitCode.OK
+
+    def results(self) -> dict[int, LaneResult]:
+        """Returns what is known of each lane that has ended, by index."""
+        return self.engine.results()
+
+    def report(self) -> str:
+        """Returns the tables as far as they are known."""
+        return render_report(self.config, self.plan, self.results(), self.notes)
+
+    # ---- what a front end may see and do ----
+
+    def views(self) -> tuple[LaneView, ...]:
+        """Returns one view a lane."""
+        return self.engine.views()
+
+    def events_since(self, n: int) -> list[Event]:
+        """Returns the events from number `n` on."""
+        return self.engine.events_since(n)
+
+    def kill(self, indices: Iterable[int]) -> None:
+        """Ends lanes; they become KILLED."""
+        self.engine.kill(indices)
+
+    def kill_stuck(self) -> None:
+        """Ends every STUCK lane."""
+        self.engine.kill_stuck()
+
+    def pause(self, indices: Iterable[int]) -> None:
+        """Holds lanes before their next decision."""
+        self.engine.pause(indices)
+
+    def resume_lanes(self, indices: Iterable[int]) -> None:
+        """Lets paused lanes go on."""
+        self.engine.resume(indices)
+
+    def retry(self, indices: Iterable[int]) -> None:
+        """Runs lost lanes again."""
+        self.engine.retry(indices)
+
+    def pause_all(self) -> None:
+        """Holds every lane."""
+        self.engine.pause_all()
+
+    def resume_all(self) -> None:
+        """Lets every paused lane go on."""
+        self.engine.resume_all()
+
+    def stop(self) -> None:
+        """Ends the running lanes (they wait for `run --resume`); `wait` tells when that is done."""
+        self.engine.stop(save=True)
+
+    # ---- the writer ----
+
+    def _write_all(self) -> None:
+        """The writer thread: takes events as they come until the run is over and all are written."""
+        written = 0
+        while True:
+            last_round = self._over.is_set()
+            self.engine.wait_event(written, 0.0 if last_round else WRITER_POLL_S)
+            events = self.engine.events_since(written)
+            written += len(events)
+            if not self._failure:
+                self._try_to_write(events)
+            if last_round and not events:
+                return
+
+    def _try_to_write(self, events: Sequence[Event]) -> None:
+        try:
+            for event in events:
+                self._journal.append(store.event_frame(event))
+                if event.kind == "outcome" and event.lane is not None:
+                    self._write_result(event.lane)
+        except (OSError, NetheriteError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            self._failure = f"run {self.id} was stopped: its folder {self.folder} cannot be written: {reason}"
+            self.engine.stop(save=True)
+
+    def _write_result(self, index: int) -> None:
+        result = self.results().get(index)
+        if result is None:  # it is being run again already
+            return
+        if result.outcome != Outcome.SKIP:
+            store.write_lane_files(self.folder, result)
+        self._journal.append(store.result_frame(result, self._keys[index]))
+        self._journal.sync()
+
+    def _write_end(self) -> None:
+        try:
+            if not self._failure:
+                write_atomically(self.folder / store.REPORT, [self.report().encode()])
+                self._journal.append({"kind": "end", "time": time.time(), "exit_code": int(self.exit_code())})
+                self._journal.sync()
+        except (OSError, NetheriteError) as error:
+            self._failure = f"run {self.id}: its report could not be written to {self.folder}: {error}"
+        finally:
+            self._journal.close()
+
+
+def _changed(config: LadderConfig, changes: Mapping[str, Any]) -> LadderConfig:
+    """Returns a stored config with newly typed settings.
+
+    Raises:
+        Refused: one of them would change what lanes compute.
+    """
+    layers = [("manifest", config_values(config)), ("flag", changes)]
+    changed = resolve(layers).config
+    for name in changes:
+        had, now = value_text(config, name), value_text(changed, name)
+        if had != now and name not in RESUMABLE:
+            raise Refused(f"a resumed run keeps its settings: {name} (had {had}, now {now})")
+    return changed
