@@ -397,12 +397,13 @@ def config_to_dict(config: LadderConfig) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def config_from_dict(values: Mapping[str, Any]) -> LadderConfig:
-    """Returns the config `config_to_dict` wrote.
+def config_from_dict(values: Mapping[str, Any], changes: Mapping[str, Raw] | None = None) -> LadderConfig:
+    """Returns the config `config_to_dict` wrote, with newly typed settings on top.
 
     Raises:
         BadInput: a key or value this version does not know.
     """
-    raw = {name: value for name, value in values.items() if not (name == "lane_timeout_s" and value is None)}
-    jobs = {AUTO_JOBS: "auto"}
-    return resolve([("manifest", {**raw, "jobs": jobs.get(raw.get("jobs", 0), raw.get("jobs"))})]).config
+    stored = {name: value for name, value in values.items() if value is not None}
+    if stored.get("jobs") == AUTO_JOBS:
+        del stored["jobs"]
+    return resolve([("manifest", stored), ("flag", changes or {})]).config

@@ -1,6 +1,7 @@
 """Faults asked for by the user: which lane misbehaves, and what its process is told (SPEC 4 step numbers)."""
 
 import re
+
 from core.errors import BadInput
 from core.ladder.config import LadderConfig
 from core.ladder.plan import LanePlan, Plan

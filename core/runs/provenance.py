@@ -26,8 +26,8 @@ from core.ladder.plan import LanePlan, Plan
 PROTOCOL = "1"
 MISSING = "missing"
 
-#: Settings with a line of their own, or without influence on what a lane computes.
-_NOT_IN_CONFIG_HASH = {
+#: Settings whose content has a hash of its own, or that do not change what a lane computes.
+OUTSIDE_CONFIG_HASH = {
     "checkpoint", "snaps_dir", "magma_bin", "blaze_lib", "lane_args", "network", "policy", "device", "metallib",
     "metal_max_cells", "jobs", "retries", "stuck", "start_timeout_s", "step_timeout_s", "lane_timeout_s",
 }  # fmt: skip
@@ -57,7 +57,7 @@ def run_hashes(config: LadderConfig, plan: Plan) -> dict[str, str]:
     Raises:
         BadInput: a file the run needs is missing or cannot be read.
     """
-    settings = {name: value for name, value in config_to_dict(config).items() if name not in _NOT_IN_CONFIG_HASH}
+    settings = {name: value for name, value in config_to_dict(config).items() if name not in OUTSIDE_CONFIG_HASH}
     hashes = {
         "protocol": PROTOCOL,
         "config": text_sha256(settings),

@@ -6,21 +6,20 @@ folder at the disk's own pace. When the folder cannot be written any more the ru
 
 import contextlib
 import os
-import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, ExitCode, NetheriteError, Refused
-from core.ladder.config import KEYS, LadderConfig, Resolved, config_from_dict, config_to_dict
+from core.ladder.config import LadderConfig, Resolved, config_from_dict, config_to_dict, value_text
 from core.ladder.engine import Engine
 from core.ladder.events import Event, LaneResult, LaneView, Outcome
 from core.ladder.faults import check_faults
 from core.ladder.plan import Plan, make_plan
 from core.ladder.report import render_report
-from core.policy.controls import controller_factory
+from core.policy.controls import ControllerFactory, controller_factory
 from core.runs import provenance, store
 from core.runs.control import ControlServer, new_socket_path
 from core.runs.journal import JournalWriter
@@ -33,22 +32,29 @@ WRITER_POLL_S = 0.2
 class Session:
     """One run of this process. `start` it, `wait` for it, `finish` it; `finish` is due whatever happened."""
 
-    def __init__(self, folder: Path, lock: store.RunLock, manifest: dict[str, Any], config: LadderConfig) -> None:
-        """Prepares a run whose folder, lock and manifest are there; use `create` or `resume`."""
+    def __init__(
+        self,
+        folder: Path,
+        lock: store.RunLock,
+        manifest: dict[str, Any],
+        controllers: ControllerFactory,
+        kept: Mapping[int, LaneResult],
+    ) -> None:
+        """Prepares a run whose folder is made and locked; use `create` or `reopen`."""
         self.folder = folder
-        self.config = config
+        self.config = config_from_dict(manifest["config"])
         self.plan: Plan = store.plan_from_list(manifest["lanes"])
         self.notes: list[str] = list(manifest["notes"])
+        self.engine = Engine(self.config, self.plan, controllers, results=kept, run_id=folder.name)
         self._lock = lock
         self._manifest = manifest
-        self._journal = JournalWriter(folder / store.JOURNAL)
         self._keys = [provenance.lane_key(lane, manifest["hashes"]) for lane in self.plan.lanes]
-        self._failure = ""
-        self._over = threading.Event()
-        self._report = ""
+        self._journal = JournalWriter(folder / store.JOURNAL)
         self._writer = threading.Thread(target=self._write_all, name="journal", daemon=True)
         self._control: ControlServer | None = None
-        self.engine = self._make_engine()
+        self._failure = ""
+        self._over = threading.Event()
+        self._started = False
 
     # ---- making one ----
 
@@ -67,9 +73,10 @@ class Session:
         config = resolved.config
         plan = make_plan(config)
         check_faults(config, plan)
-        factory = _factory(config)
+        controllers = _controllers(config)
         hashes = provenance.run_hashes(config, plan)
         folder = store.new_run_folder(runs_dir)
+        lock = store.RunLock(folder)
         manifest = {
             "format": store.FORMAT,
             "id": folder.name,
@@ -81,12 +88,12 @@ class Session:
             "versions": provenance.versions(),
             "hashes": hashes,
             "lanes": store.plan_to_list(plan),
-            "notes": list(factory.notes),
+            "notes": list(controllers.notes),
         }
-        return cls._open(folder, store.RunLock(folder), manifest, config)
+        return cls._open(folder, lock, manifest, controllers, {})
 
     @classmethod
-    def resume(cls, folder: Path, changes: Mapping[str, Any] | None = None) -> "Session":
+    def reopen(cls, folder: Path, changes: Mapping[str, Any] | None = None) -> "Session":
         """Takes up a run again: lanes without a result are run, the others keep theirs.
 
         Args:
@@ -101,14 +108,35 @@ class Session:
         lock = store.RunLock(folder)
         try:
             stored = store.load_run(folder)
-            config = _changed(stored.config, changes or {})
+            config = _changed(stored, changes or {})
             plan = make_plan(config)
             now = provenance.run_hashes(config, plan)
             if found := provenance.differences(stored.manifest["hashes"], now):
                 raise Refused(f"run {folder.name} cannot be resumed: {'; '.join(found)}")
-            manifest = dict(stored.manifest) | {"config": config_to_dict(config)}
+            manifest = dict(stored.manifest) | {"config": config_to_dict(config), "lanes": store.plan_to_list(plan)}
             kept = {index: result for index, result in stored.results.items() if result.outcome.is_result}
-            return cls(folder, lock, manifest, config, kept)
+            return cls._open(folder, lock, manifest, _controllers(config), kept)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def _open(
+        cls,
+        folder: Path,
+        lock: store.RunLock,
+        manifest: dict[str, Any],
+        controllers: ControllerFactory,
+        kept: Mapping[int, LaneResult],
+    ) -> "Session":
+        """Writes the manifest and opens the journal; a folder that cannot be written is left unlocked."""
+        try:
+            manifest["engine"] = provenance.this_engine() | {"socket": ""}
+            store.write_manifest(folder, manifest)
+            return cls(folder, lock, manifest, controllers, kept)
+        except OSError as error:
+            lock.release()
+            raise BadInput(f"run {folder.name}: {folder} cannot be written: {error.strerror}") from None
         except BaseException:
             lock.release()
             raise
@@ -123,7 +151,7 @@ class Session:
     @property
     def failure(self) -> str:
         """What stopped the run from outside its lanes, one line; empty when nothing did."""
-        return self._failure
+        return self._failure or self.engine.fault
 
     def start(self) -> None:
         """Starts the lanes, the journal and the control socket; returns at once.
@@ -135,11 +163,11 @@ class Session:
         with contextlib.suppress(NetheriteError):  # without a socket the run is as good, it only cannot be steered
             control.start()
             self._control = control
-        socket_path = str(control.path) if self._control else ""
-        self._manifest["engine"] = provenance.this_engine() | {"socket": socket_path}
-        store.write_manifest(self.folder, self._manifest)
+            self._manifest["engine"]["socket"] = str(control.path)
+            store.write_manifest(self.folder, self._manifest)
         self._journal.append({"kind": "open", "time": time.time(), **self._manifest["engine"]})
         self.engine.start()
+        self._started = True
         self._writer.start()
 
     def wait(self, timeout_s: float) -> bool:
@@ -156,13 +184,13 @@ class Session:
             The exit code of the run itself: lanes lost or not run, DIVERGE, or success.
         """
         if not self._over.is_set():
-            self.engine.stop(save=True)
-            self.engine.wait(60.0)
+            if self._started:
+                self.engine.stop(save=True)
             self._over.set()
-            if self._writer.ident is not None:
+            if self._started:
                 self._writer.join(patience_s)
-            if not self._writer.is_alive():
-                self._write_end()
+                if not self._writer.is_alive():
+                    self._write_end()
             if self._control is not None:
                 self._control.close()
             self._lock.release()
@@ -170,11 +198,14 @@ class Session:
 
     def exit_code(self) -> ExitCode:
         """Returns the exit code for what is known now."""
-        results = self.results()
-        answered = [results[lane.index].outcome for lane in self.plan.lanes if lane.index in results]
-        if self._failure or len(answered) < len(self.plan.lanes) or not all(one.is_result for one in answered):
+        outcomes = [result.outcome for result in self.results().values()]
+        if self.failure or self.is_unfinished() or not all(outcome.is_result for outcome in outcomes):
             return ExitCode.LANES_LOST
-        return ExitCode.DIVERGE if Outcome.DIVERGE in answered else ExitCode.OK
+        return ExitCode.DIVERGE if Outcome.DIVERGE in outcomes else ExitCode.OK
+
+    def is_unfinished(self) -> bool:
+        """Whether a lane has neither a result nor an end."""
+        return len(self.results()) < len(self.plan.lanes)
 
     def results(self) -> dict[int, LaneResult]:
         """Returns what is known of each lane that has ended, by index."""
@@ -206,7 +237,7 @@ class Session:
         """Holds lanes before their next decision."""
         self.engine.pause(indices)
 
-    def resume_lanes(self, indices: Iterable[int]) -> None:
+    def resume(self, indices: Iterable[int]) -> None:
         """Lets paused lanes go on."""
         self.engine.resume(indices)
 
@@ -223,34 +254,50 @@ class Session:
         self.engine.resume_all()
 
     def stop(self) -> None:
-        """Ends the running lanes (they wait for `run --resume`); `wait` tells when that is done."""
+        """Ends the running lanes, which wait for `run --resume`; returns when none is left, within seconds."""
         self.engine.stop(save=True)
+
+    def abort(self) -> None:
+        """Kills all lane processes at once, also while another thread is stopping gently."""
+        self.engine.stop(save=False)
 
     # ---- the writer ----
 
     def _write_all(self) -> None:
         """The writer thread: takes events as they come until the run is over and all are written."""
+        self._try_to_write(self._write_skips)
         written = 0
         while True:
             last_round = self._over.is_set()
             self.engine.wait_event(written, 0.0 if last_round else WRITER_POLL_S)
             events = self.engine.events_since(written)
             written += len(events)
-            if not self._failure:
-                self._try_to_write(events)
+            self._try_to_write(lambda: self._write_events(events))  # noqa: B023  (called before the next turn)
             if last_round and not events:
                 return
 
-    def _try_to_write(self, events: Sequence[Event]) -> None:
+    def _try_to_write(self, write: Callable[[], None]) -> None:
+        if self._failure:
+            return
         try:
-            for event in events:
-                self._journal.append(store.event_frame(event))
-                if event.kind == "outcome" and event.lane is not None:
-                    self._write_result(event.lane)
+            write()
         except (OSError, NetheriteError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             self._failure = f"run {self.id} was stopped: its folder {self.folder} cannot be written: {reason}"
             self.engine.stop(save=True)
+
+    def _write_skips(self) -> None:
+        """Lanes that have no snapshot never happen, so that no event tells of them."""
+        for lane in self.plan.lanes:
+            if lane.skip:
+                self._write_result(lane.index)
+
+    def _write_events(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._journal.append(store.event_frame(event))
+            if event.kind == "outcome" and event.lane is not None:
+                self._write_result(event.lane)
+                self._journal.sync()
 
     def _write_result(self, index: int) -> None:
         result = self.results().get(index)
@@ -259,7 +306,6 @@ class Session:
         if result.outcome != Outcome.SKIP:
             store.write_lane_files(self.folder, result)
         self._journal.append(store.result_frame(result, self._keys[index]))
-        self._journal.sync()
 
     def _write_end(self) -> None:
         try:
@@ -273,16 +319,19 @@ class Session:
             self._journal.close()
 
 
-def _changed(config: LadderConfig, changes: Mapping[str, Any]) -> LadderConfig:
-    """Returns a stored config with newly typed settings.
+def _controllers(config: LadderConfig) -> ControllerFactory:
+    return controller_factory(config.policy, network=config.network, checkpoint=config.checkpoint, device=config.device)
+
+
+def _changed(stored: store.StoredRun, changes: Mapping[str, Any]) -> LadderConfig:
+    """Returns the config of a stored run with newly typed settings.
 
     Raises:
         Refused: one of them would change what lanes compute.
     """
-    layers = [("manifest", config_values(config)), ("flag", changes)]
-    changed = resolve(layers).config
+    changed = config_from_dict(stored.manifest["config"], changes)
     for name in changes:
-        had, now = value_text(config, name), value_text(changed, name)
-        if had != now and name not in RESUMABLE:
-            raise Refused(f"a resumed run keeps its settings: {name} (had {had}, now {now})")
+        had, now = value_text(stored.config, name), value_text(changed, name)
+        if had != now and name not in provenance.OUTSIDE_CONFIG_HASH:
+            raise Refused(f"run {stored.id} cannot be resumed: {name} differs (had {had}, now {now})")
     return changed
