@@ -65,7 +65,7 @@ class MagmaWorld:
     def pid(self) -> int | None:
         """The lane process, while there is one."""
         child = self._child
-        return child.pid if child is not None else None
+        return child.pid if child is not None and child.returncode is None else None
 
     @property
     def record(self) -> npt.NDArray[np.void]:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +14,8 @@ from core.host.processes import Processes
 from core.wire.act13 import NOOP_ROW
 from core.worlds.base import Done, WorldDied, WorldError, WorldInterrupted, WorldStartError, WorldTimeout
 from core.worlds.magma import MagmaWorld, lane_command
+from tests.toys import TOY_COMMAND
 
-TOY = [sys.executable, "-S", "-E", str(Path(__file__).parents[2] / "programs" / "toy_lane.py")]
 WALK = NOOP_ROW.copy()
 WALK[0] = 1.0
 
@@ -34,7 +33,7 @@ def world(processes: Processes) -> Iterator[Callable[..., MagmaWorld]]:
     made = []
 
     def make(*extra: str, start_s: float = 30.0, step_s: float = 30.0, snapshot: Path | None = None) -> MagmaWorld:
-        command = lane_command(TOY, snapshot, 10, extra)
+        command = lane_command(TOY_COMMAND, snapshot, 10, extra)
         made.append(MagmaWorld(processes, command, start_timeout_s=start_s, step_timeout_s=step_s))
         return made[-1]
 

@@ -1,0 +1,52 @@
+"""How many lanes may run: job slots, lanes starting at once, and memory."""
+
+import os
+from collections.abc import Sequence
+
+from core.host.memory import MIB, reserve_bytes
+from core.ladder.config import AUTO_JOBS
+
+#: What a lane process is taken to need until the first one has been measured (SPEC 1: 160 to 225 MiB).
+EXPECTED_PEAK_BYTES = 230 * MIB
+
+
+def cores() -> int:
+    """Returns how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        return os.cpu_count() or 1
+
+
+class Admission:
+    """The rule by which waiting lanes get a slot. Pure arithmetic; the engine asks it with fresh numbers."""
+
+    def __init__(self, jobs: int, available_bytes: int) -> None:
+        """Fixes the slots (`config.jobs`) and the memory to keep free, given what is available at the start."""
+        self.slots = cores() + 1 if jobs == AUTO_JOBS else jobs
+        self.starting_limit = cores() + 1
+        self.reserve_bytes = reserve_bytes(available_bytes)
+        self.peak_bytes = 0  #: largest measured lane process, 0 before any was
+
+    def measured(self, rss_bytes: int) -> None:
+        """Takes in one measurement of a lane process."""
+        self.peak_bytes = max(self.peak_bytes, rss_bytes)
+
+    @property
+    def lane_bytes(self) -> int:
+        """What one more lane process is expected to need at its largest."""
+        return self.peak_bytes or EXPECTED_PEAK_BYTES
+
+    def has_room(self, available_bytes: int, running_rss_bytes: Sequence[int]) -> bool:
+        """Returns whether one more lane fits, counting what the running ones have yet to grow.
+
+        A lane always fits when none runs: a run that cannot even start one would never end.
+        """
+        if not running_rss_bytes:
+            return True
+        growth = sum(max(0, self.lane_bytes - rss) for rss in running_rss_bytes)
+        return available_bytes - growth - self.lane_bytes >= self.reserve_bytes
+
+    def must_shed(self, available_bytes: int, running: int) -> bool:
+        """Returns whether memory is so short that the youngest of several running lanes has to give way."""
+        return running > 1 and available_bytes < self.reserve_bytes // 2
