@@ -104,9 +104,10 @@ def test_skipping_zeros_never_changes_a_bit(kind):
     assert np.float32(lane.value).tobytes() == expected_value.tobytes()
 
 
-def test_no_multiply_and_add_is_fused():
+def test_no_multiply_and_add_is_fused_and_nothing_is_allocated():
     assembly = fresh_assembly()
     assert "mul" in assembly
+    assert "alloc" not in assembly.lower()
     assert not re.findall(r"\bv?fn?m(?:add|sub|la|ls)\w*", assembly)
 
 
