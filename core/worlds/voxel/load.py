@@ -1,0 +1,119 @@
+"""Between a snapshot and a running world: what BSNP sets, what it does not, and back (RULES 13, SPEC 11)."""
+
+import numpy as np
+
+from core.wire.bsnp import HEAD, Snapshot, coal_cells
+from core.wire.bsnp import ITEM as SNAPSHOT_ITEM
+from core.worlds.voxel.collide import HALF_WIDTH, HEIGHT
+from core.worlds.voxel.drops import seed_cursors
+from core.worlds.voxel.server import FULL_AIR, NOT_BURNING
+from core.worlds.voxel.state import ITEM_SLOTS, LIVE_ITEM, NO_TARGET, Sim, empty_sim
+
+VIEW_DISTANCE = 8  #: chunks, the real program's default
+SPAWN = 8.5  #: local x and z of a fresh spawn
+SPAWN_YAW = 180.0
+FULL_HEALTH, FULL_FOOD, FULL_SATURATION = 20.0, 20, 5.0
+
+# Header fields named alike in the snapshot and in the state.
+_BODY_FIELDS = (
+    "pos", "box", "yaw", "pitch", "motion", "on_ground", "collided_h", "collided_v", "is_collided", "fall_distance",
+    "jump_factor_sprint", "jump_ticks",
+)  # fmt: skip
+_PLAYER_FIELDS = (
+    "seed", "tick", "ox", "oz", "sprinting", "sprint_toggle_timer", "prev_move_forward", "prev_sneak", "health", "food",
+    "saturation", "exhaustion", "food_timer", "dig_progress", "dig_target", "dig_hitting", "dig_delay", "atk_prev",
+    "rc_delay", "use_prev", "hurt_vel_reset", "server_motion", "container", "container_pos", "world_dirty",
+    "hotbar_sel",
+)  # fmt: skip
+_ITEM_FIELDS = ("pos", "motion", "item", "count", "meta", "age", "pickup_delay", "lifespan", "on_ground")
+
+
+def sim_of_snapshot(snapshot: Snapshot, view_distance: int = VIEW_DISTANCE) -> Sim:
+    """Returns a running world in the state of a snapshot; the fields a snapshot lacks have their start values.
+
+    Args:
+        snapshot: what `core.wire.bsnp.read_snapshot` gives; it is copied.
+        view_distance: radius of random block ticks, in chunks.
+    """
+    head = snapshot.head
+    x0, y0, z0 = (int(low) for low in head["region_lo"])
+    sim = empty_sim((x0, y0, z0), np.array(snapshot.cells, np.uint16))
+    body, player = sim.body[0], sim.player[0]
+    for name in _BODY_FIELDS:
+        body[name] = head[name]
+    for name in _PLAYER_FIELDS:
+        player[name] = head[name]
+    sim.inventory[:] = head["inventory"]
+    for slot, source in zip(sim.items, snapshot.items[:ITEM_SLOTS], strict=False):
+        slot["kind"] = LIVE_ITEM
+        for name in _ITEM_FIELDS:
+            slot[name] = source[name]
+    _set_unstored(sim, view_distance)
+    return sim
+
+
+def _set_unstored(sim: Sim, view_distance: int) -> None:
+    """Gives start values to what a snapshot does not hold (RULES 13)."""
+    player = sim.player[0]
+    player["air"], player["fire"] = FULL_AIR, NOT_BURNING
+    player["pending_sprint"] = -1
+    player["view_distance"] = view_distance
+    seed_cursors(sim)
+    shadow = sim.body[1]
+    spawn = (SPAWN, _spawn_height(sim), SPAWN)
+    place(shadow, spawn)
+    shadow["yaw"] = SPAWN_YAW
+    player["reported_pos"], player["reported_yaw"] = spawn, SPAWN_YAW
+
+
+def _spawn_height(sim: Sim) -> float:
+    """Height of a fresh spawn: two above the topmost cell of world column (8, 8).
+
+    The real program looks at the land as its seed makes it; here the region is all there is, so a column that was dug
+    or built on since, or lies outside, gives another height (outside: the player's own).
+    """
+    ix, iz = int(SPAWN) - int(sim.lo[0]), int(SPAWN) - int(sim.lo[2])
+    nx, _, nz = sim.cells.shape
+    if not (0 <= ix < nx and 0 <= iz < nz):
+        return float(sim.body[0]["pos"][1])
+    filled = np.flatnonzero(sim.cells[ix, :, iz] >> 4)
+    return float(sim.lo[1] + filled[-1] + 2) if len(filled) else float(sim.body[0]["pos"][1])
+
+
+def place(body: np.void, feet: tuple[float, float, float]) -> None:
+    """Puts a body at local `feet` with a fresh box."""
+    x, y, z = feet
+    body["pos"] = feet
+    body["box"] = (x - HALF_WIDTH, y, z - HALF_WIDTH, x + HALF_WIDTH, y + HEIGHT, z + HALF_WIDTH)
+
+
+def fresh_head(
+    seed: int, lo: tuple[int, int, int], size: tuple[int, int, int], feet: tuple[float, float, float]
+) -> np.void:
+    """Returns the head of a t0 snapshot: a player just spawned at `feet`, world blocks in chunk (0, 0)."""
+    head = np.zeros(1, HEAD)[0]
+    head["magic"], head["version"], head["seed"] = b"BSNP", 1, seed
+    place(head, feet)
+    head["yaw"], head["on_ground"] = SPAWN_YAW, 0
+    head["health"], head["food"], head["saturation"] = FULL_HEALTH, FULL_FOOD, FULL_SATURATION
+    head["dig_target"] = (NO_TARGET, 0, 0)
+    head["region_lo"], head["region_size"] = lo, size
+    return head
+
+
+def snapshot_of_sim(sim: Sim) -> Snapshot:
+    """Returns a snapshot of a running world, cells copied: everything BSNP has a field for."""
+    head = np.zeros(1, HEAD)[0]
+    head["magic"], head["version"] = b"BSNP", 1
+    for name in _BODY_FIELDS:
+        head[name] = sim.body[0][name]
+    for name in _PLAYER_FIELDS:
+        head[name] = sim.player[0][name]
+    head["inventory"] = sim.inventory
+    live = sim.items[sim.items["kind"] == LIVE_ITEM]
+    items = np.zeros(len(live), SNAPSHOT_ITEM)
+    for name in _ITEM_FIELDS:
+        items[name] = live[name]
+    head["n_items"], head["region_lo"], head["region_size"] = len(items), sim.lo, sim.cells.shape
+    snapshot = Snapshot(head, items, sim.cells.copy(), np.zeros((0, 3), np.int32))
+    return Snapshot(head, items, snapshot.cells, coal_cells(snapshot))
