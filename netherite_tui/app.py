@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.color import Color
-from textual.filter import LineFilter, NoColor
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -42,7 +42,8 @@ class NetheriteApp(App[int]):
 
     CSS = """
     Screen { background: $background; color: $foreground; }
-    Toast { background: $panel; color: $foreground; max-width: 60%; padding: 0 1; margin-top: 0; border-left: outer $accent; }
+    Toast { background: $panel; color: $foreground; max-width: 60%; padding: 0 1; margin-top: 0; }
+    Toast { border-left: outer $accent; }
     ToastRack { margin-bottom: 1; }
     Toast.-warning { border-left: outer $warning; }
     Toast.-error { border-left: outer $error; }
@@ -288,7 +289,8 @@ class NetheriteApp(App[int]):
         owners = [("Run", RunScreen), ("Everywhere", type(self)), ("Lanes", LanesPane), ("Camera", CameraPane)]
         owners += [("Matrix", MatrixPane), ("Wall", WallPane), ("Log", LogPane)]
         return [
-            (title, [item for item in owner.BINDINGS if isinstance(item, Binding) and item.id]) for title, owner in owners
+            (title, [item for item in owner.BINDINGS if isinstance(item, Binding) and item.id])
+            for title, owner in owners
         ]
 
     def action_help(self) -> None:
@@ -327,7 +329,8 @@ class NetheriteApp(App[int]):
             if self._offered(item)
         ]
         commands += [
-            SystemCommand(f"Theme: {name}", "change the colours", self._look_changer(name, None)) for name in self.palettes
+            SystemCommand(f"Theme: {name}", "change the colours", self._look_changer(name, None))
+            for name in self.palettes
         ]
         return commands + [
             SystemCommand(f"Glyphs: {name}", "change the characters", self._look_changer(None, name))

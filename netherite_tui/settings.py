@@ -31,7 +31,9 @@ def settings_from(tables: Mapping[str, Any], *, source: str, theme_folder: Path 
     Raises:
         BadInput: an unknown key or a value of the wrong type.
     """
-    known = {item.name: type(item.default) for item in fields(Settings) if item.name in ("theme", "glyphs", "mouse", "bell")}
+    known = {
+        item.name: type(item.default) for item in fields(Settings) if item.name in ("theme", "glyphs", "mouse", "bell")
+    }
     values: dict[str, Any] = {}
     for key, value in tables.get("ui", {}).items():
         if key not in known:

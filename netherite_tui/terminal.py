@@ -51,9 +51,9 @@ class SturdyDriver(LinuxDriver):
 def signals_end(begin_exit: Callable[[int], None], last_resort: Callable[[], None]) -> Iterator[None]:
     """While inside, SIGTERM, SIGHUP (unless it was ignored) and SIGINT call `begin_exit(signal number)`.
 
-    The handlers are Python's own, not the event loop's: they run even while the loop waits for a stalled terminal. If the
-    app has not ended `PATIENCE_S` later, a thread calls `last_resort`, restores the terminal and ends the process with
-    128 + signal number.
+    The handlers are Python's own, not the event loop's: they run even while the loop waits for a stalled terminal. If
+    the app has not ended `PATIENCE_S` later, a thread calls `last_resort`, restores the terminal and ends the process
+    with 128 + signal number.
     """
     attributes = _terminal_attributes()
     ended = threading.Event()
@@ -86,7 +86,9 @@ def _quiet_about_dead_terminal(hook: Callable[..., object]) -> Callable[..., obj
     """Keeps the writer's end on a closed terminal from being told to that terminal."""
 
     def quiet(args: threading.ExceptHookArgs) -> None:
-        if not (args.thread is not None and args.thread.name == "textual-output" and isinstance(args.exc_value, OSError)):
+        if not (
+            args.thread is not None and args.thread.name == "textual-output" and isinstance(args.exc_value, OSError)
+        ):
             hook(args)
 
     return quiet

@@ -87,6 +87,7 @@ class RunScreen(Screen[None]):
         self._last_picture = 0.0
         self._last_poll = (0.0, 0.0, 0)
         self._told: set[str] = set()
+        self._looked = False  #: whether events are news: what was there at the first look is not
 
     @property
     def client(self) -> RunClient:
@@ -142,8 +143,9 @@ class RunScreen(Screen[None]):
                     self._show(pane, change, pictures)
                 except Exception as error:
                     self.app.panel_failed(pane, error)
-        for event in change.events:
+        for event in change.events if self._looked else ():
             self.app.announce(event, self.model)
+        self._looked = True
         self._announce_state()
 
     def _show(self, pane: Pane, change: Change, pictures: bool) -> None:

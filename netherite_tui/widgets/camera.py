@@ -33,6 +33,7 @@ class Side(StrEnum):
 class CameraPane(Pane):
     """The preview of one lane, scaled to the pane, and facts of its record under it."""
 
+    DEFAULT_CSS = "CameraPane { overflow-y: hidden; }"
     BINDINGS: ClassVar = [
         Binding("left,h", "cross(0,-1)", "Crosshair left", id="cross-left", show=False),
         Binding("right,l", "cross(0,1)", "Crosshair right", id="cross-right", show=False),
@@ -140,7 +141,7 @@ class CameraPane(Pane):
         scale = self.scale(self.shown_side(lane))
         left = max(0, (self.inner.width - self._picture_width(scale, self.shown_side(lane))) // 2)
         x, y = offset.x - left + self.scroll_offset.x, offset.y + self.scroll_offset.y
-        if 0 <= y < scale.height and 0 <= x:
+        if 0 <= y < scale.height and x >= 0:
             self.cross = (y * CAM_HEIGHT // scale.height, x % (scale.width + SIDE_GAP) * CAM_WIDTH // scale.width)
             self.cross = (self.cross[0], min(self.cross[1], CAM_WIDTH - 1))
             self.redraw()
@@ -149,7 +150,7 @@ class CameraPane(Pane):
         """Returns the scale the pane has room for, two pictures wide when both sides are shown."""
         width, height = self.inner
         width = (width - SIDE_GAP) // 2 if side is Side.BOTH else width
-        return best_scale(width, max(9, height - 2), half_blocks=self.look.half_blocks)
+        return best_scale(width, max(9, height - 1), half_blocks=self.look.half_blocks)
 
     # -- what is in the pane -------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """The two lines at the top: which run this is, and how it is doing."""
 
 from collections.abc import Hashable
+from typing import NamedTuple
 
-from rich.style import Style
 from textual.strip import Strip
 
 from netherite_tui.model import RunModel
@@ -11,6 +11,14 @@ from netherite_tui.words import UNKNOWN, clock, count, plain
 
 #: Seconds without news from the engine after which the header says so.
 STALE_S = 2.0
+
+
+class Piece(NamedTuple):
+    """A few words of the header."""
+
+    text: str
+    style: str
+    rank: int = 0  #: what gives way first on a narrow terminal: the highest; 0 never
 
 
 class Header(Lines):
@@ -31,86 +39,88 @@ class Header(Lines):
         return (tuple(self._left(y)), tuple(self._right(y)))
 
     def draw_line(self, y: int, width: int) -> Strip:
-        """Puts the left pieces left and the right pieces right; the right give way, last first."""
+        """Puts the left pieces left and the right pieces right; on a narrow line the highest ranks give way."""
         left, right = self._left(y), self._right(y)
-        used = 1 + sum(len(text) + 2 for text, _ in left)
-        while right and used + sum(len(text) + 2 for text, _ in right) > width:
-            right.pop(0)
+        while left + right and 1 + sum(len(piece.text) + 2 for piece in left + right) > width + 2:
+            loser = max(left + right, key=lambda piece: piece.rank)
+            if loser.rank == 0:
+                break
+            (left if loser in left else right).remove(loser)
         line = Line().add(" ")
-        for text, style in left:
-            line.add(text, self.look[style]).add("  ")
-        rest = sum(len(text) + 2 for text, _ in right)
-        line.gap(width - rest)
-        for text, style in right:
-            line.add(text, self.look[style]).add("  ")
-        return line.strip(width, Style())
+        for piece in left:
+            line.add(piece.text, self.look[piece.style]).add("  ")
+        line.gap(width - sum(len(piece.text) + 2 for piece in right) + 1)
+        for number, piece in enumerate(right):
+            line.add("  " if number else "").add(piece.text, self.look[piece.style])
+        return line.strip(width)
 
-    def _left(self, y: int) -> list[tuple[str, str]]:
+    def _left(self, y: int) -> list[Piece]:
         return self._identity() if y == 0 else self._tally()
 
-    def _right(self, y: int) -> list[tuple[str, str]]:
+    def _right(self, y: int) -> list[Piece]:
         return self._speed() if y == 0 else self._load()
 
-    def _identity(self) -> list[tuple[str, str]]:
+    def _identity(self) -> list[Piece]:
         facts, between = self.model.facts, self.look.glyphs["between"]
         sides = f"magma {between} blaze" if facts.transfer == "replay" else "magma"
         if facts.backend == "voxel":
             sides = f"voxel {between} voxel" if facts.transfer == "replay" else "voxel"
-        pieces = [(plain(facts.checkpoint or facts.policy), "strong")]
+        pieces = [Piece(plain(facts.checkpoint or facts.policy)[:40], "strong")]
         if facts.transfer:
-            pieces += [(facts.transfer, "text"), (sides, "dim")]
+            pieces += [Piece(facts.transfer, "text", 3), Piece(sides, "dim", 8)]
         if self.model.views:
-            pieces += [(f"{len(self.model.views)} lanes", "dim"), (f"jobs {facts.jobs}", "dim")]
+            pieces += [Piece(f"{len(self.model.views)} lanes", "dim", 6), Piece(f"jobs {facts.jobs}", "dim", 7)]
         if facts.faults:
-            pieces.append(("FAULTS", "warning"))
+            pieces.append(Piece("FAULTS", "warning", 1))
         return pieces
 
-    def _speed(self) -> list[tuple[str, str]]:
+    def _speed(self) -> list[Piece]:
         model = self.model
-        pieces = [] if self.phase() is None else [self.phase()]
-        pieces.append((clock(model.elapsed_s()), "text"))
+        phase = self.phase()
+        pieces = [] if phase is None else [phase]
+        pieces.append(Piece(clock(model.elapsed_s()), "text", 2))
         eta = model.eta_s()
         if eta is not None:
-            pieces.append((f"ETA {clock(eta)}", "dim"))
-        pieces.append((f"{count(model.ticks_per_s):>6} ticks/s", "text"))
+            pieces.append(Piece(f"ETA {clock(eta)}", "dim", 4))
+        pieces.append(Piece(f"{count(model.ticks_per_s):>6} ticks/s", "text", 5))
         return pieces
 
-    def phase(self) -> tuple[str, str] | None:
-        """Returns the word for anything but a healthy running engine, and its style."""
+    def phase(self) -> Piece | None:
+        """Returns the word for anything but a healthy running engine."""
         status = self.model.status
         if status.phase == "gone":
-            return ("engine gone", "stuck")
+            return Piece("engine gone", "stuck")
         if status.age_s >= STALE_S and status.phase not in ("ended", "preparing"):
-            return (f"no news for {status.age_s:.0f} s", "stuck")
+            return Piece(f"no news for {status.age_s:.0f} s", "stuck")
         if status.phase == "running":
             return None
-        return (status.phase, "accent")
+        return Piece(status.phase, "accent")
 
-    def _tally(self) -> list[tuple[str, str]]:
+    def _tally(self) -> list[Piece]:
         counts = self.model.counts
         if not counts.total:
-            return [(plain(self.model.status.detail or "no lanes yet"), "dim")]
+            return [Piece(plain(self.model.status.detail or "no lanes yet"), "dim")]
         replay = self.model.facts.transfer == "replay"
         pieces = []
         if replay or counts.match or counts.diverge:
-            pieces += [(f"MATCH {counts.match}", "match"), (f"DIVERGE {counts.diverge}", "diverge")]
+            pieces += [Piece(f"MATCH {counts.match}", "match"), Piece(f"DIVERGE {counts.diverge}", "diverge")]
         if counts.done or not replay:
-            pieces.append((f"done {counts.done}", "done"))
+            pieces.append(Piece(f"done {counts.done}", "done"))
         if counts.skip:
-            pieces.append((f"SKIP {counts.skip}", "waiting"))
-        pieces += [(f"running {counts.running}", "text"), (f"waiting {counts.waiting}", "dim")]
+            pieces.append(Piece(f"SKIP {counts.skip}", "waiting", 4))
+        pieces += [Piece(f"running {counts.running}", "text", 2), Piece(f"waiting {counts.waiting}", "dim", 3)]
         if counts.paused:
-            pieces.append((f"paused {counts.paused}", "paused"))
-        pieces.append((f"stuck {counts.stuck}", "stuck" if counts.stuck else "dim"))
-        pieces.append((f"lost {counts.lost}", "lost" if counts.lost else "dim"))
+            pieces.append(Piece(f"paused {counts.paused}", "paused", 1))
+        pieces.append(Piece(f"stuck {counts.stuck}", "stuck" if counts.stuck else "dim"))
+        pieces.append(Piece(f"lost {counts.lost}", "lost" if counts.lost else "dim"))
         return pieces
 
-    def _load(self) -> list[tuple[str, str]]:
+    def _load(self) -> list[Piece]:
         status, counts = self.model.status, self.model.counts
         budget = "" if status.budget_mib is None else f" / {count(status.budget_mib)}"
         cpu = UNKNOWN if status.cpu_percent is None else f"{status.cpu_percent:.0f}%"
         return [
-            (f"{counts.ended}/{counts.total}", "dim"),
-            (f"RSS {count(status.rss_mib)}{budget} MiB", "dim"),
-            (f"cpu {cpu:>4}", "dim"),
+            Piece(f"{counts.ended}/{counts.total}", "dim", 5),
+            Piece(f"RSS {count(status.rss_mib)}{budget} MiB", "dim", 6),
+            Piece(f"cpu {cpu:>4}", "dim", 7),
         ]

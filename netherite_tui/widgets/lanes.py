@@ -26,17 +26,17 @@ class Column(NamedTuple):
 
 COLUMNS = (
     Column("seed", 4, True, 0),
-    Column("H", 1, False, 0),
     Column("try", 3, True, 0),
     Column("state", 8, False, 0),
-    Column("progress", 18, False, 0),
+    Column("progress", 13, False, 0),
     Column("mile", 7, False, 0),
     Column("tick/s", 6, True, 3),
     Column("RSS", 4, True, 1),
     Column("cpu", 4, True, 4),
-    Column("age", 5, True, 1),
+    Column("age", 4, True, 1),
     Column("note", 24, False, 5),
 )
+_WIDEST_BAR = 12  #: cells a progress bar may grow by
 _STATE_ORDER = {LaneState.STUCK: 0, LaneState.RUNNING: 1, LaneState.STARTING: 2, LaneState.PAUSED: 3}
 
 
@@ -271,26 +271,30 @@ class LanesPane(Pane):
 
 
 def visible_columns(width: int) -> tuple[Column, ...]:
-    """Returns the columns that fit in `width` cells, the least needed left out first; a note takes what is left."""
+    """Returns the columns that fit in `width` cells, the least needed left out first; bar and note take the rest."""
     columns = list(COLUMNS)
-    while 2 + sum(column.width + 1 for column in columns) > width + 1:
+    while _width_of(columns) > width:
         losable = max(columns, key=lambda column: column.rank)
         if losable.rank == 0:
             break
         columns.remove(losable)
-    rest = width - 2 - sum(column.width + 1 for column in columns)
-    if rest > 0 and columns[-1].name == "note":
-        columns[-1] = columns[-1]._replace(width=columns[-1].width + rest)
+    rest = max(0, width - _width_of(columns))
+    bar = min(rest, _WIDEST_BAR)
+    columns[3] = columns[3]._replace(width=columns[3].width + bar)
+    if columns[-1].name == "note":
+        columns[-1] = columns[-1]._replace(width=columns[-1].width + rest - bar)
     return tuple(columns)
+
+
+def _width_of(columns: list[Column]) -> int:
+    return 1 + sum(column.width + 1 for column in columns)
 
 
 def cell(view: LaneView, name: str, model: RunModel) -> tuple[str, str]:
     """Returns the text and style name of a lane's cell; a value not known is `-`."""
     match name:
         case "seed":
-            return str(view.seed), "text"
-        case "H":
-            return ("H" if view.held_out else ""), "dim"
+            return f"{view.seed}{'H' if view.held_out else ' '}", "text"
         case "try":
             return str(view.attempt), "text"
         case "state":
@@ -342,8 +346,6 @@ def sort_value(view: LaneView, name: str, model: RunModel) -> tuple[float, str]:
     match name:
         case "seed":
             return (view.seed, "")
-        case "H":
-            return (not view.held_out, "")
         case "try":
             return (view.attempt, "")
         case "state":

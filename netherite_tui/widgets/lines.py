@@ -1,4 +1,4 @@
-"""The base of every live widget: lines drawn on demand, cached by what they depend on, repainted only when that changes."""
+"""The base of every live widget: lines drawn on demand, cached and repainted by what they depend on."""
 
 from collections.abc import Hashable
 
@@ -99,10 +99,10 @@ class Lines(ScrollView):
         key = self._key(row, width)
         self._shown[y] = key
         if key is None:
-            return Strip.blank(width)
+            return Strip.blank(width, self.rich_style)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self.draw_line(row, width)
+            strip = self._strips[key] = self.draw_line(row, width).apply_style(self.rich_style)
         return strip
 
     def _row(self, y: int) -> int:

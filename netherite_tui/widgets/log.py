@@ -12,7 +12,13 @@ from netherite_tui.model import Change, RunModel
 from netherite_tui.widgets.lines import Line, Pane
 from netherite_tui.words import plain
 
-_STYLE_OF_KIND = {"stuck": "warning", "mismatch": "diverge", "killed": "lost", "warning": "warning", "milestone": "accent"}
+_STYLE_OF_KIND = {
+    "stuck": "warning",
+    "mismatch": "diverge",
+    "killed": "lost",
+    "warning": "warning",
+    "milestone": "accent",
+}
 _STYLE_OF_OUTCOME = {"MATCH": "match", "DIVERGE": "diverge", "done": "text", "SKIP": "dim"}
 
 

@@ -74,7 +74,9 @@ class MatrixPane(Pane):
             self.rows = list(dict.fromkeys(seed for seed, _ in self.cells))
             self.columns = sorted({column for _, column in self.cells})
         dot = self.look.glyphs["dot"]
-        legend = f"L P C O T newly reached {dot} H held out" if self.by_stage else f"D = DIVERGE at step {dot} H held out"
+        legend = (
+            f"L P C O T newly reached {dot} H held out" if self.by_stage else f"D = DIVERGE at step {dot} H held out"
+        )
         self.border_subtitle = legend
         self.update_lines()
 

@@ -29,7 +29,7 @@ class ReportPane(Pane):
     def show_change(self, change: Change) -> None:
         """Renders the report when another lane has ended since the last time."""
         ended = self.model.counts.ended
-        if ended != self._ended or self.model.status.phase == "ended" and not self.lines:
+        if ended != self._ended or (self.model.status.phase == "ended" and not self.lines):
             self._ended = ended
             self.lines = self.model.client.report().splitlines()
             self.border_subtitle = f"{ended} of {self.model.counts.total} lanes"

@@ -82,7 +82,7 @@ class WallPane(Pane):
         live = [v.index for v in self.model.views if v.outcome is None and v.record is not None]
         ended = [v.index for v in self.model.views if v.outcome is not None and v.record is not None]
         self.order = live + ended
-        self._fit(width, height)
+        self._fit(width, height, max(1, len(live)))
         pages = max(1, -(-len(self.order) // self.tiles_a_page))
         self.page = min(self.page, pages - 1)
         self.border_subtitle = f"{self.view}  page {self.page + 1} of {pages}"
@@ -111,17 +111,13 @@ class WallPane(Pane):
         super().relook()
         self.redraw()
 
-    def _fit(self, width: int, height: int) -> None:
-        """Chooses the largest scale that shows every lane at once, else the smallest."""
+    def _fit(self, width: int, height: int, live: int) -> None:
+        """Chooses the largest scale that shows every live lane on one page, else the smallest."""
         for scale in _HALF_SCALES if self.look.half_blocks else _LETTER_SCALES:
-            columns = max(1, (width + _GAP) // (scale.width + _GAP))
-            rows = max(1, height // (scale.height + 1))
-            fits = scale.width <= width and scale.height + 1 <= height
-            if fits and columns * rows >= len(self.order) or scale.width == 16:
+            columns, rows = (width + _GAP) // (scale.width + _GAP), height // (scale.height + 1)
+            if columns * rows >= live:
                 break
-            if fits and columns * rows >= 4 and scale.width == 32:
-                break
-        self.scale, self._columns, self._rows = scale, columns, rows
+        self.scale, self._columns, self._rows = scale, max(1, columns), max(1, rows)
 
     def _compose_lines(self, width: int) -> list[tuple[Hashable, Strip]]:
         shown = self.order[self.page * self.tiles_a_page :][: self.tiles_a_page]
