@@ -20,13 +20,19 @@ MISS, NEAR, FAR = -1, 0, 1
 
 
 @kernel
+def look_height(pitch: float) -> float:
+    """Returns the y component of the look direction of a float32 pitch in degrees."""
+    return np.float64(msin(F32(F32(-pitch) * DEG)))
+
+
+@kernel
 def look_vector(yaw: float, pitch: float, out: npt.NDArray[np.float64]) -> None:
     """Writes the unit look direction of float32 angles in degrees to `out` [3] (RULES 0; the camera has its own)."""
     a = F32(F32(F32(-yaw) * DEG) - _PI)
     p = F32(F32(-pitch) * DEG)
     q = F32(-mcos(p))
     out[0] = np.float64(F32(msin(a) * q))
-    out[1] = np.float64(msin(p))
+    out[1] = look_height(pitch)
     out[2] = np.float64(F32(mcos(a) * q))
 
 
