@@ -11,7 +11,11 @@ from core.worlds.voxel.numbers import F32
 from core.worlds.voxel.state import FURNACE_SLOTS, Sim
 
 NO_CONTAINER, OPEN_TABLE, OPEN_FURNACE = 0, 1, 2
-_STICK, _COAL, _IRON_ORE, _GOLD_ORE, _IRON, _GOLD = 280, 263, 15, 14, 265, 266
+# Constants passed on are int64: numba compiles a copy of a callee for every literal.
+_COAL, _IRON_ORE, _FULL = np.int64(263), np.int64(15), np.int64(FULL_STACK)
+_NONE, _ONE = np.int64(0), np.int64(1)
+_INPUT, _FUEL, _OUTPUT = np.int64(0), np.int64(1), np.int64(2)  # rows of a furnace record's slots
+_STICK, _GOLD_ORE, _IRON, _GOLD = 280, 14, 265, 266
 _REACH_SQUARED = 36.0
 _EYE = F32(1.62)
 _SNEAK_EYE = F32(_EYE - F32(0.08))
@@ -45,7 +49,7 @@ def craft(sim: Sim, n: int) -> bool:
     if not 0 <= n < _RECIPES.shape[0] or (_RECIPES[n, 6] and p.container != OPEN_TABLE):
         return False
     trial = sim.inventory.copy()
-    meta = 0
+    meta = np.int64(0)
     for part in range(2):
         item, count = _RECIPES[n, 2 * part], _RECIPES[n, 2 * part + 1]
         if count == 0:
@@ -56,7 +60,7 @@ def craft(sim: Sim, n: int) -> bool:
         if item == LOG:
             meta = np.int64(trial[slot, 2]) & 3
         take(trial, slot, count)
-    if insert(trial, p.hotbar_sel, _RECIPES[n, 4], _RECIPES[n, 5], meta) > 0:
+    if insert(trial, np.int64(p.hotbar_sel), _RECIPES[n, 4], _RECIPES[n, 5], meta) > 0:
         return False
     sim.inventory[:] = trial
     return True
@@ -99,7 +103,7 @@ def interact(sim: Sim) -> None:
     best, nearest = -1, _REACH_SQUARED
     for row in range(p.scan_count):
         entry = sim.scan[row]
-        if entry.d2 < nearest and _opens(entry.id) != NO_CONTAINER:
+        if entry.d2 < nearest and _opens(np.int64(entry.id)) != NO_CONTAINER:
             best, nearest = row, entry.d2
     if best < 0:
         return
@@ -131,7 +135,8 @@ def _register_furnace(sim, x, y, z):
         if not furnace.used:
             furnace.used, furnace.burn, furnace.cook = 1, 0, 0
             furnace.cell[0], furnace.cell[1], furnace.cell[2] = x, y, z
-            furnace.slots[:, :] = 0
+            for part in range(3):
+                _keep(furnace.slots, part, _NONE)
             return
 
 
@@ -141,16 +146,24 @@ def smelt(sim: Sim) -> None:
     p = sim.player[0]
     if p.container != OPEN_FURNACE:
         return
-    index = _furnace_at(sim, p.container_pos[0], p.container_pos[1], p.container_pos[2])
+    index = _furnace_at(sim, np.int64(p.container_pos[0]), np.int64(p.container_pos[1]), np.int64(p.container_pos[2]))
     if index < 0:
         return
     slots = sim.furnaces[index].slots
-    if slots[2, 1] > 0:
-        left = insert(sim.inventory, p.hotbar_sel, slots[2, 0], slots[2, 1], slots[2, 2])
-        take(slots, 2, slots[2, 1] - left)
-    _load(sim, slots, 0, find(sim.inventory, _IRON_ORE, 1), FULL_STACK)
-    if slots[1, 1] == 0:
-        _load(sim, slots, 1, find(sim.inventory, _COAL, 1), 1)
+    item, count, meta = np.int64(slots[_OUTPUT, 0]), np.int64(slots[_OUTPUT, 1]), np.int64(slots[_OUTPUT, 2])
+    if count > 0:
+        _keep(slots, _OUTPUT, insert(sim.inventory, np.int64(p.hotbar_sel), item, count, meta))
+    _load(sim, slots, _INPUT, find(sim.inventory, _IRON_ORE, _ONE), _FULL)
+    if slots[_FUEL, 1] == 0:
+        _load(sim, slots, _FUEL, find(sim.inventory, _COAL, _ONE), _ONE)
+
+
+@kernel
+def _keep(slots, part, count):
+    """Leaves `count` items in a furnace slot, three zeros if none."""
+    slots[part, 1] = count
+    if count == 0:
+        slots[part, 0], slots[part, 2] = 0, 0
 
 
 @kernel
@@ -178,8 +191,8 @@ def _smelts_to(item):
 @kernel
 def _can_smelt(slots):
     """Whether the input smelts to something the output slot has room for."""
-    result = _smelts_to(slots[0, 0]) if slots[0, 1] > 0 else 0
-    return result != 0 and (slots[2, 1] == 0 or (slots[2, 0] == result and slots[2, 1] < FULL_STACK))
+    result = _smelts_to(np.int64(slots[_INPUT, 0])) if slots[_INPUT, 1] > 0 else 0
+    return result != 0 and (slots[_OUTPUT, 1] == 0 or (slots[_OUTPUT, 0] == result and slots[_OUTPUT, 1] < FULL_STACK))
 
 
 @kernel
@@ -198,18 +211,18 @@ def _burn_and_cook(furnace):
     slots = furnace.slots
     if furnace.burn > 0:
         furnace.burn -= 1
-    if furnace.burn > 0 or (slots[1, 1] > 0 and slots[0, 1] > 0):
+    if furnace.burn > 0 or (slots[_FUEL, 1] > 0 and slots[_INPUT, 1] > 0):
         if furnace.burn == 0 and _can_smelt(slots):
-            furnace.burn = _fuel_ticks(slots[1, 0])
+            furnace.burn = _fuel_ticks(slots[_FUEL, 0])
             if furnace.burn > 0:
-                take(slots, 1, 1)
+                _keep(slots, _FUEL, np.int64(slots[_FUEL, 1]) - 1)
         if furnace.burn > 0 and _can_smelt(slots):
             furnace.cook += 1
             if furnace.cook == 200:
                 furnace.cook = 0
-                slots[2, 0] = _smelts_to(slots[0, 0])
-                slots[2, 1] += 1
-                take(slots, 0, 1)
+                slots[_OUTPUT, 0] = _smelts_to(np.int64(slots[_INPUT, 0]))
+                slots[_OUTPUT, 1] += 1
+                _keep(slots, _INPUT, np.int64(slots[_INPUT, 1]) - 1)
         else:
             furnace.cook = 0
     elif furnace.cook > 0:
@@ -240,7 +253,9 @@ def break_furnace(sim: Sim, x: int, y: int, z: int) -> None:
         slots = sim.furnaces[index].slots
         for part in range(3):
             if slots[part, 1] > 0:
-                spawn_still_item(sim, x, y, z, slots[part, 0], slots[part, 1], slots[part, 2])
+                spawn_still_item(
+                    sim, x, y, z, np.int64(slots[part, 0]), np.int64(slots[part, 1]), np.int64(slots[part, 2])
+                )
         sim.furnaces[index].used = 0
     p = sim.player[0]
     at_it = p.container_pos[0] == x and p.container_pos[1] == y and p.container_pos[2] == z

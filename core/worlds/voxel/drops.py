@@ -12,6 +12,7 @@ _SCALE_24 = F32(1.0 / (1 << 24))
 _SCALE_53 = 1.0 / (1 << 53)
 _HALF = F32(0.5)
 PICKUP_DELAY, LIFESPAN = 10, 6000
+_SINGLE = np.int64(1)
 
 
 @kernel
@@ -67,12 +68,12 @@ def _fill(entity, x, y, z, item, count, meta):
     """Makes a motionless new item of a slot."""
     entity.kind = LIVE_ITEM
     entity.pos[0], entity.pos[1], entity.pos[2] = x, y, z
-    entity.motion[:] = 0.0
+    entity.motion[0], entity.motion[1], entity.motion[2] = 0.0, 0.0, 0.0
     entity.before[0], entity.before[1], entity.before[2] = x, y, z
     entity.item, entity.count, entity.meta = item, count, meta
     entity.age, entity.pickup_delay, entity.lifespan = 0, PICKUP_DELAY, LIFESPAN
     entity.on_ground, entity.was_active = 0, 0
-    entity.cell[:] = 0
+    entity.cell[0], entity.cell[1], entity.cell[2] = 0, 0, 0
 
 
 @kernel
@@ -88,8 +89,8 @@ def _toss(sim):
 
 
 @kernel
-def drop_block_item(sim: Sim, x: int, y: int, z: int, item: int, count: int, meta: int) -> None:
-    """Drops an item from a broken block at world cell (x, y, z). Without a free slot it vanishes, its draws made."""
+def drop_block_item(sim: Sim, x: int, y: int, z: int, item: int, meta: int) -> None:
+    """Drops one item from a broken block at world cell (x, y, z). Without a free slot it vanishes, its draws made."""
     _float_w(sim)
     px, py, pz = _scatter(sim, x), _scatter(sim, y), _scatter(sim, z)
     _double_m(sim)
@@ -99,7 +100,7 @@ def drop_block_item(sim: Sim, x: int, y: int, z: int, item: int, count: int, met
     if slot < 0:
         return
     entity = sim.items[slot]
-    _fill(entity, px, py, pz, item, count, meta)
+    _fill(entity, px, py, pz, item, _SINGLE, meta)
     entity.motion[0], entity.motion[1], entity.motion[2] = mx, 0.20000000298023224, mz
 
 

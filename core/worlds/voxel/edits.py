@@ -13,6 +13,8 @@ from core.worlds.voxel.grid import cell_at, put_cell
 from core.worlds.voxel.plants import notify_neighbours, sweep_plants
 from core.worlds.voxel.state import EDIT_SLOTS, Sim
 
+NO_DROP = np.int64(0)
+
 
 @kernel
 def queue_edit(sim: Sim, x: int, y: int, z: int, cell: int, item: int, meta: int) -> None:
@@ -30,7 +32,7 @@ def queue_edit(sim: Sim, x: int, y: int, z: int, cell: int, item: int, meta: int
         edit = sim.edits[index]
         edit.cell[0], edit.cell[1], edit.cell[2] = x, y, z
         edit.old, edit.new = cell_at(sim, x, y, z), cell
-        edit.drop, edit.drop_count, edit.drop_meta = item, 1 if item else 0, meta
+        edit.drop, edit.drop_meta = item, meta
         sim.edit_count[0] = index + 1
     put_cell(sim, x, y, z, cell)
 
@@ -56,7 +58,7 @@ def _apply(sim, edit):
     sweep_plants(sim, x, y, z)
     notify_neighbours(sim, x, y, z)
     if edit.drop:
-        drop_block_item(sim, x, y, z, np.int64(edit.drop), np.int64(edit.drop_count), np.int64(edit.drop_meta))
+        drop_block_item(sim, x, y, z, np.int64(edit.drop), np.int64(edit.drop_meta))
 
 
 @kernel

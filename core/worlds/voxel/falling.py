@@ -6,7 +6,7 @@ import numpy.typing as npt
 from core.kernels import kernel
 from core.worlds.voxel.blocks import FALL_REPLACEABLE, FALL_THROUGH, GRAVEL, SAND, SOLID
 from core.worlds.voxel.drops import free_slot
-from core.worlds.voxel.grid import cell_at, id_at, put_cell
+from core.worlds.voxel.grid import EMPTY_CELL, cell_at, id_at, put_cell
 from core.worlds.voxel.numbers import F32, ifloor
 from core.worlds.voxel.ray import EYE_HEIGHT, REACH, look_vector
 from core.worlds.voxel.state import FALLING, FREE, ITEM_SLOTS, QUEUE_SLOTS, Sim
@@ -69,8 +69,8 @@ def _spawn(entity, x, y, z, cell):
     """Makes a motionless falling block of a slot; the cell itself is emptied by its first update."""
     entity.kind = FALLING
     entity.pos[0], entity.pos[1], entity.pos[2] = x + 0.5, y + _LIFT, z + 0.5
-    entity.motion[:] = 0.0
-    entity.before[:] = entity.pos
+    entity.motion[0], entity.motion[1], entity.motion[2] = 0.0, 0.0, 0.0
+    entity.before[0], entity.before[1], entity.before[2] = entity.pos[0], entity.pos[1], entity.pos[2]
     entity.item, entity.count, entity.meta = cell >> 4, 1, cell & 15
     entity.age, entity.pickup_delay, entity.lifespan = 0, 0, 0
     entity.on_ground, entity.was_active = 0, 0
@@ -125,7 +125,7 @@ def update_falling(sim: Sim, entity: npt.NDArray[np.void]) -> None:
         if id_at(sim, cx, cy, cz) != entity.item:
             entity.kind = FREE
             return
-        put_cell(sim, cx, cy, cz, 0)
+        put_cell(sim, cx, cy, cz, EMPTY_CELL)
         schedule_fall(sim, cx, cy, cz, EDIT_DELAY)
     entity.motion[1] -= 0.03999999910593033
     y0 = entity.pos[1]
@@ -150,7 +150,7 @@ def write_landings(sim: Sim) -> None:
         if entry.id == 0:
             return
         x, y, z = np.int64(entry.cell[0]), np.int64(entry.cell[1]), np.int64(entry.cell[2])
-        put_cell(sim, x, y, z, entry.id << 4 | entry.meta)
+        put_cell(sim, x, y, z, np.int64(entry.id) << 4 | entry.meta)
         entry.id = 0
         schedule_fall(sim, x, y, z, LANDING_DELAY)
 

@@ -5,6 +5,9 @@ import numpy as np
 from core.kernels import kernel
 from core.worlds.voxel.state import Sim
 
+#: Air as an argument: numba compiles a copy of a callee for every literal, so constants passed on are int64.
+EMPTY_CELL = np.int64(0)
+
 
 @kernel
 def cell_at(sim: Sim, x: int, y: int, z: int) -> int:

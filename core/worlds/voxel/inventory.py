@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from core.kernels import kernel
 
-MAIN_SLOTS, OFFHAND = 36, 36
+MAIN_SLOTS = 36
+_OFFHAND = np.int64(36)
 FULL_STACK = 64
 ITEM_IDS = 512  #: table size; ids beyond it stack like blocks
 
@@ -41,9 +42,10 @@ def max_stack(item: int) -> int:
 
 
 @kernel
-def _mergeable(stack, item, meta):
+def _mergeable(inventory, slot, item, meta):
     """Whether one more of an item fits on a stack."""
-    return stack[1] > 0 and stack[0] == item and stack[2] == meta and stack[1] < max_stack(item)
+    same = inventory[slot, 0] == item and inventory[slot, 2] == meta
+    return same and 0 < inventory[slot, 1] < max_stack(item)
 
 
 @kernel
@@ -58,12 +60,12 @@ def _first_empty(inventory):
 @kernel
 def _target_slot(inventory, selected, item, meta):
     """Where an insert puts the next items: a stack in hand, in the offhand, in the main slots, else an empty slot."""
-    if _mergeable(inventory[selected], item, meta):
+    if _mergeable(inventory, selected, item, meta):
         return selected
-    if _mergeable(inventory[OFFHAND], item, meta):
-        return OFFHAND
+    if _mergeable(inventory, _OFFHAND, item, meta):
+        return _OFFHAND
     for slot in range(MAIN_SLOTS):
-        if _mergeable(inventory[slot], item, meta):
+        if _mergeable(inventory, slot, item, meta):
             return slot
     return _first_empty(inventory)
 
@@ -108,4 +110,4 @@ def take(inventory: npt.NDArray[np.int32], slot: int, count: int) -> None:
     """Removes `count` from a slot, which becomes three zeros when it runs out."""
     inventory[slot, 1] -= count
     if inventory[slot, 1] <= 0:
-        inventory[slot] = 0
+        inventory[slot, 0], inventory[slot, 1], inventory[slot, 2] = 0, 0, 0

@@ -96,7 +96,9 @@ def _pick_up(sim):
             continue
         if not (py - 0.25 <= entity.pos[1] <= py + 2.8):
             continue
-        entity.count = insert(sim.inventory, p.hotbar_sel, entity.item, entity.count, entity.meta)
+        entity.count = insert(
+            sim.inventory, np.int64(p.hotbar_sel), np.int64(entity.item), np.int64(entity.count), np.int64(entity.meta)
+        )
         if entity.count <= 0:
             entity.kind = FREE
 

@@ -121,10 +121,8 @@ ITEM = np.dtype(
 SCHEDULED = np.dtype([("cell", "i4", (3,)), ("id", "i4"), ("meta", "i4"), ("due", "i8")])
 
 #: A block edit of this tick, applied in order at RULES 1.1n: cell (world), old and new u16 (id << 4 | meta),
-#: dropped item (0 none) with count and meta.
-EDIT = np.dtype(
-    [("cell", "i4", (3,)), ("old", "u2"), ("new", "u2"), ("drop", "i4"), ("drop_count", "i4"), ("drop_meta", "i4")]
-)
+#: dropped item (0 none; one of it) and its meta.
+EDIT = np.dtype([("cell", "i4", (3,)), ("old", "u2"), ("new", "u2"), ("drop", "i4"), ("drop_meta", "i4")])
 
 FURNACE = np.dtype(
     [
