@@ -19,11 +19,14 @@ from core.ladder.events import Event, LaneResult, LaneView, Outcome
 from core.ladder.faults import check_faults
 from core.ladder.plan import Plan, make_plan
 from core.ladder.report import render_report
+from core.ladder.warmup import ensure_warm
 from core.policy.controls import ControllerFactory, controller_factory
 from core.runs import provenance, store
 from core.runs.control import ControlServer, new_socket_path
 from core.runs.journal import JournalWriter
 from core.wire.files import write_atomically
+
+Tell = Callable[[str], None]
 
 #: How long the writer sleeps when nothing happens, seconds; also how soon it sees that the engine has ended.
 WRITER_POLL_S = 0.2
@@ -59,13 +62,16 @@ class Session:
     # ---- making one ----
 
     @classmethod
-    def create(cls, resolved: Resolved, *, runs_dir: Path, argv: Sequence[str] = ()) -> "Session":
+    def create(
+        cls, resolved: Resolved, *, runs_dir: Path, argv: Sequence[str] = (), on_progress: Tell = lambda _: None
+    ) -> "Session":
         """Makes the folder of a new run, all inputs checked first.
 
         Args:
             resolved: settings and where each came from.
             runs_dir: folder of the runs; made when missing.
             argv: the command line, kept in the manifest.
+            on_progress: told in one line what takes long (compiling kernels).
 
         Raises:
             BadInput: a setting, file or program that cannot be used, or a folder that cannot be written.
@@ -73,6 +79,7 @@ class Session:
         config = resolved.config
         plan = make_plan(config)
         check_faults(config, plan)
+        ensure_warm(_kernel_rooms(config), on_progress)
         controllers = _controllers(config)
         hashes = provenance.run_hashes(config, plan)
         folder = store.new_run_folder(runs_dir)
@@ -93,12 +100,15 @@ class Session:
         return cls._open(folder, lock, manifest, controllers, {})
 
     @classmethod
-    def reopen(cls, folder: Path, changes: Mapping[str, Any] | None = None) -> "Session":
+    def reopen(
+        cls, folder: Path, changes: Mapping[str, Any] | None = None, *, on_progress: Tell = lambda _: None
+    ) -> "Session":
         """Takes up a run again: lanes without a result are run, the others keep theirs.
 
         Args:
             folder: the run's folder.
             changes: settings typed for this time; only such as leave every lane's result the same are accepted.
+            on_progress: told in one line what takes long (compiling kernels).
 
         Raises:
             Refused: something the lanes depend on differs (it is named), or another process writes to the run.
@@ -113,6 +123,7 @@ class Session:
             now = provenance.run_hashes(config, plan)
             if found := provenance.differences(stored.manifest["hashes"], now):
                 raise Refused(f"run {folder.name} cannot be resumed: {'; '.join(found)}")
+            ensure_warm(_kernel_rooms(config), on_progress)
             manifest = dict(stored.manifest) | {"config": config_to_dict(config), "lanes": store.plan_to_list(plan)}
             kept = {index: result for index, result in stored.results.items() if result.outcome.is_result}
             return cls._open(folder, lock, manifest, _controllers(config), kept)
@@ -317,6 +328,12 @@ class Session:
             self._failure = f"run {self.id}: its report could not be written to {self.folder}: {error}"
         finally:
             self._journal.close()
+
+
+def _kernel_rooms(config: LadderConfig) -> list[str]:
+    """Returns which kernels the run needs compiled."""
+    embedded = config.backend == "voxel" or (config.is_replay and config.reference == "voxel")
+    return ["policy", "voxel"] if embedded else ["policy"]
 
 
 def _controllers(config: LadderConfig) -> ControllerFactory:

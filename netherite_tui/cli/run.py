@@ -4,8 +4,9 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +22,9 @@ from core.ladder.config import (
     resolve,
 )
 from netherite_tui.cli.common import RUN, runs_dir_option
+
+if TYPE_CHECKING:
+    from core.runs.session import Session
 
 Command = Callable[..., Any]
 
@@ -96,7 +100,8 @@ def run_new(resolved: Resolved, runs_dir: Path | None, headless: bool) -> int:
     from core.runs.session import Session
 
     return _run_session(
-        lambda: Session.create(resolved, runs_dir=store.runs_dir(runs_dir), argv=sys.argv), headless=headless
+        lambda tell: Session.create(resolved, runs_dir=store.runs_dir(runs_dir), argv=sys.argv, on_progress=tell),
+        headless=headless,
     )
 
 
@@ -110,13 +115,13 @@ def run_again(name: str, runs_dir: Path | None, headless: bool, parameters: Mapp
     home = store.read_manifest(folder).get("directory", "")
     with contextlib.suppress(OSError):  # its relative paths, and magma.conf, belong to where it was first started
         os.chdir(home)
-    return _run_session(lambda: Session.reopen(folder, changes), headless=headless)
+    return _run_session(lambda tell: Session.reopen(folder, changes, on_progress=tell), headless=headless)
 
 
-def _run_session(make: Callable[[], Any], *, headless: bool) -> int:
+def _run_session(make: Callable[[Callable[[str], None]], "Session"], *, headless: bool) -> int:
     from netherite_tui.cli.drive import announce, drive
 
-    session = make()
+    session = make(partial(click.echo, err=True))
     announce(session)
     return drive(session)
 

@@ -2,11 +2,15 @@
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from core.errors import ExitCode
 from netherite_tui.cli.common import RUN, run_argument, runs_dir_option
+
+if TYPE_CHECKING:
+    from core.runs.store import RunSummary, StoredRun
 
 
 @click.command(short_help="List the runs.")
@@ -23,7 +27,7 @@ def ls(runs_dir: Path | None) -> int:
     return ExitCode.OK
 
 
-def _row(run: "store.RunSummary") -> tuple[str, ...]:  # noqa: F821  (imported where it is used)
+def _row(run: "RunSummary") -> tuple[str, ...]:
     lanes = f"{run.ended}/{run.lanes}" if run.lanes else "-"
     age = age_text(time.time() - run.started) if run.started else "-"
     return (
@@ -64,7 +68,7 @@ def show(run_name: str, runs_dir: Path | None, report_only: bool) -> int:
     return ExitCode.OK
 
 
-def _facts(run: "store.StoredRun") -> list[tuple[str, str]]:  # noqa: F821  (imported where it is used)
+def _facts(run: "StoredRun") -> list[tuple[str, str]]:
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.started))
     facts = [
         ("run", run.id),
