@@ -350,5 +350,5 @@ def _changed(stored: store.StoredRun, changes: Mapping[str, Any]) -> LadderConfi
     for name in changes:
         had, now = value_text(stored.config, name), value_text(changed, name)
         if had != now and name not in provenance.OUTSIDE_CONFIG_HASH:
-            raise Refused(f"run {stored.id} cannot be resumed: {name} differs (had {had}, now {now})")
+            raise Refused(f"run {stored.id} cannot be resumed: {name} (had {had}, now {now})")
     return changed
