@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT))
 
 MIB = 1024 * 1024
 SAMPLE_S = 0.5
@@ -103,7 +103,7 @@ def world_settings(options: argparse.Namespace, folder: Path) -> dict[str, objec
 
         files = {"magma_bin": options.magma_bin, "snaps_dir": options.snaps_dir}
         return {"seeds": DEFAULT_SEEDS[: options.seeds], "backend": "magma", "transfer": options.transfer} | files
-    from toys import toy_library, toy_program, toy_snapshot
+    from tests.toys import toy_library, toy_program, toy_snapshot
 
     for seed in seeds:
         toy_snapshot(folder, seed)

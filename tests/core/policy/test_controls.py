@@ -15,8 +15,9 @@ from core.policy.sample import draw, mix
 from core.wire.act13 import NOOP_ROW
 from core.wire.bnn1 import fixture_checkpoint
 from core.wire.bolr import RECORD
+from tests.paths import DATA
 
-GOLDEN = dict(np.load(Path(__file__).parents[2] / "data" / "nn" / "d_pack_obs.npz"))
+GOLDEN = dict(np.load(DATA / "nn/d_pack_obs.npz"))
 RECORD_OF_NOTHING = np.zeros(1, RECORD)
 
 

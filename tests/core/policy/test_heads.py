@@ -1,11 +1,10 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from core.policy.heads import HEADS, LOGITS, NOOP_HEADS, OFFSETS, WIDTHS, describe_row, to_act13
+from tests.paths import DATA
 
-GOLDEN = np.load(Path(__file__).parents[2] / "data" / "nn" / "d2_acts_to_rows.npz")
+GOLDEN = np.load(DATA / "nn/d2_acts_to_rows.npz")
 
 
 def row_of(**heads):

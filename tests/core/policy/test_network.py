@@ -1,5 +1,4 @@
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +7,9 @@ from core.errors import BadInput
 from core.policy import forward as passes
 from core.policy.network import ExactNetwork, TorchNetwork
 from core.wire.bnn1 import Checkpoint, fixture_checkpoint
+from tests.paths import DATA
 
-GOLDEN = dict(np.load(Path(__file__).parents[2] / "data" / "nn" / "c_forward.npz"))
+GOLDEN = dict(np.load(DATA / "nn/c_forward.npz"))
 PLANES, SCALARS = GOLDEN["planes"], GOLDEN["scalars"]
 
 

@@ -1,10 +1,9 @@
-from pathlib import Path
-
 import numpy as np
 
 from core.policy.observe import FRAME_PLANES, Packer, Senses
+from tests.paths import DATA
 
-GOLDEN = dict(np.load(Path(__file__).parents[2] / "data" / "nn" / "d_pack_obs.npz"))
+GOLDEN = dict(np.load(DATA / "nn/d_pack_obs.npz"))
 LIMIT = int(GOLDEN["ep_lim"])
 PIXELS = (36, 64)
 

@@ -1,13 +1,11 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from core.policy.sample import draw, gumbel, mix, unit, units
+from tests.paths import DATA
 
-DATA = Path(__file__).parents[2] / "data" / "nn"
-NOISE = dict(np.load(DATA / "a_hash_gumbel.npz"))
-SAMPLES = dict(np.load(DATA / "b_sample.npz"))
+NOISE = dict(np.load(DATA / "nn/a_hash_gumbel.npz"))
+SAMPLES = dict(np.load(DATA / "nn/b_sample.npz"))
 
 
 def bits(values):

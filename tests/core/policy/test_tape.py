@@ -1,12 +1,11 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from core.errors import BadInput
 from core.policy.tape import read_tape
+from tests.paths import DATA
 
-GOLDEN = dict(np.load(Path(__file__).parents[2] / "data" / "nn" / "d2_acts_to_rows.npz"))
+GOLDEN = dict(np.load(DATA / "nn/d2_acts_to_rows.npz"))
 IN_RANGE = ((GOLDEN["acts"] >= 0) & (GOLDEN["acts"] < [3, 3, 3, 2, 2, 2, 7, 2, 10])).all(axis=1)
 
 

@@ -1,13 +1,13 @@
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.wire.bolr import RECORD
 from core.wire.senses import Senses, scal6_of, senses_of_record, wrap180
+from tests.paths import DATA
 
-GOLDEN = np.load(Path(__file__).parents[2] / "data" / "nn" / "e_fill_policy.npz")
+GOLDEN = np.load(DATA / "nn/e_fill_policy.npz")
 RECORDS = GOLDEN["obs_raw"].reshape(-1).view(RECORD)
 
 
