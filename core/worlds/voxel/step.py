@@ -6,8 +6,12 @@ import numpy.typing as npt
 from core.kernels import kernel
 from core.worlds.voxel import lists
 from core.worlds.voxel.collide import X, Z
+from core.worlds.voxel.crafting import check_container, craft, furnace_ticks, interact, smelt
+from core.worlds.voxel.digging import dig
+from core.worlds.voxel.edits import apply_edits
 from core.worlds.voxel.falling import falling_block_in_way, write_landings
-from core.worlds.voxel.grid import id_at
+from core.worlds.voxel.fluids import fluid_tick
+from core.worlds.voxel.grass import random_ticks
 from core.worlds.voxel.items import item_pass
 from core.worlds.voxel.liquids import in_water
 from core.worlds.voxel.numbers import F32, ifloor
@@ -20,7 +24,7 @@ from core.worlds.voxel.physics import (
     settle_fall,
     update_sprint,
 )
-from core.worlds.voxel.ray import eye_height
+from core.worlds.voxel.placing import use, use_swallowed
 from core.worlds.voxel.server import breathe_and_burn, consume_packet, eat, send_packet, tick_shadow
 from core.worlds.voxel.state import Sim
 
@@ -28,9 +32,6 @@ from core.worlds.voxel.state import Sim
 FORWARD, STRAFE, DYAW, DPITCH, JUMP, SNEAK, SPRINT, ATTACK, USE, HOTBAR, CRAFT, INTERACT, SMELT = range(13)
 DIRTY_TICKS = 40  #: emits for which the scan cache is rebuilt after an attack or use
 CHUNK = 16
-REACH_SQUARED = 36.0  #: how far an open table or furnace may be from the eye
-NO_CONTAINER, TABLE_OPEN, FURNACE_OPEN = 0, 1, 2
-TABLE, FURNACE, LIT_FURNACE = 58, 61, 62
 
 
 @kernel
@@ -67,22 +68,7 @@ def _recenter(sim):
 
 
 @kernel
-def container_holds(sim):
-    """Whether the open container's block is still there and near enough to the eye (RULES 1.1b)."""
-    p, pos, cell = sim.player[0], sim.body[PLAYER_BODY].pos, sim.player[0].container_pos
-    block = id_at(sim, cell[0], cell[1], cell[2])
-    if p.container == TABLE_OPEN and block != TABLE:
-        return False
-    if p.container == FURNACE_OPEN and block != FURNACE and block != LIT_FURNACE:
-        return False
-    dx = (cell[0] + 0.5) - float(F32(pos[0] + p.ox))
-    dy = (cell[1] + 0.5) - float(F32(F32(pos[1]) + F32(eye_height(p.prev_sneak))))
-    dz = (cell[2] + 0.5) - float(F32(pos[2] + p.oz))
-    return dx * dx + dy * dy + dz * dz <= REACH_SQUARED
-
-
-@kernel
-def _player_tick(sim, act, yaw, pitch, use, attack_blocked):
+def _player_tick(sim, act, yaw, pitch, using, attack_blocked):
     """The player's own tick (RULES 1.3): input, look, hands, then the move."""
     p, body = sim.player[0], sim.body[PLAYER_BODY]
     if 0 <= int(act[HOTBAR]) <= 8:
@@ -94,6 +80,7 @@ def _player_tick(sim, act, yaw, pitch, use, attack_blocked):
     body.yaw, body.pitch = yaw, pitch
     update_sprint(sim, forward, sneak, int(act[SPRINT]) != 0)
     reset_hurt_motion(sim)
+    use(sim, using, dig(sim, int(act[ATTACK]) != 0, attack_blocked))
     if in_water(sim, body):
         body.fall_distance = F32(0.0)
     if jump and p.sprinting:
@@ -115,19 +102,22 @@ def game_tick(sim: Sim, act: npt.NDArray[np.float64]) -> None:
     if p.dead:
         return
     _recenter(sim)
-    if p.container != NO_CONTAINER and not container_holds(sim):
-        p.container = NO_CONTAINER
+    check_container(sim)
     write_landings(sim)
     yaw, pitch = looking(body.yaw, body.pitch, F32(act[DYAW]), F32(act[DPITCH]))
-    use = int(act[USE]) != 0
+    using = int(act[USE]) != 0 and not use_swallowed(sim, yaw, pitch)
     consume_packet(sim)
     breathe_and_burn(sim)
     attack_blocked = int(act[ATTACK]) != 0 and falling_block_in_way(sim)
-    _player_tick(sim, act, yaw, pitch, use, attack_blocked)
+    _player_tick(sim, act, yaw, pitch, using, attack_blocked)
     tick_shadow(sim)
     eat(sim)
     send_packet(sim)
+    apply_edits(sim)
+    fluid_tick(sim)
+    random_ticks(sim)
     item_pass(sim)
+    furnace_ticks(sim)
     if p.health <= F32(0.0):
         p.dead = 1
     p.tick += 1
@@ -138,6 +128,12 @@ def step(sim: Sim, act: npt.NDArray[np.float64]) -> None:
     """One whole step of RULES 1 but its record: marks the scan cache, runs the primitives, then the game tick."""
     if int(act[ATTACK]) != 0 or int(act[USE]) != 0:
         sim.player[0].world_dirty = DIRTY_TICKS
+    if int(act[CRAFT]) >= 0:
+        craft(sim, int(act[CRAFT]))
+    if int(act[INTERACT]) != 0:
+        interact(sim)
+    if int(act[SMELT]) != 0:
+        smelt(sim)
     game_tick(sim, act)
 
 
