@@ -179,7 +179,7 @@ class Lane:
         self._watch.decided(self)
 
     def _keep(self, decision: int, row: npt.NDArray[np.float64]) -> None:
-        """Notes what was decided before it is tried, so that the last row of a crash is known."""
+        """Notes what was decided: the controller's next decision overwrites its arrays."""
         self.rows[decision] = row
         heads = self._controller.heads
         if heads is not None:
