@@ -37,7 +37,8 @@ class _Gauge:
         lane = attempt.lane
         if lane is None:
             return
-        changes: dict[str, float | int | None] = {"ticks_per_s": self._speed(lane.ticks)}
+        # The lane itself shows a decision now and then; one that hangs would leave an old number behind.
+        changes: dict[str, float | int | None] = {"decision": lane.decisions, "ticks_per_s": self._speed(lane.ticks)}
         pid = attempt.pid
         if pid is not None:
             changes["pid"] = pid
