@@ -124,7 +124,8 @@ class RecordReader:
                 if self._records:
                     raise self._wrong_length(bytes(view[: self._got]), deadline_monotonic)
                 self._skip_garbage(view)
-        self._last_inner = bytes(view).find(MAGIC, len(MAGIC))
+        # A stream keeps its record length, so only the first record can show that it is shorter than ours.
+        self._last_inner = -1 if self._records else bytes(view).find(MAGIC, len(MAGIC))
         self._last_tail = bytes(view[-_MAGIC_TAIL:])
         self._records += 1
         self._got = 0
