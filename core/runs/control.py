@@ -110,8 +110,9 @@ class ControlServer:
         """Sends what is left with a goodbye, ends the connections and removes the socket. Safe to call twice."""
         if self._closing.is_set() or not self._threads[0].is_alive():
             return
-        self._closing.set()
         self._jobs.put(None)
+        self._threads[1].join(timeout_s)  # so that the command that ended the run is answered
+        self._closing.set()
         self._wake()
         self._threads[0].join(timeout_s)
         with contextlib.suppress(OSError):
@@ -264,6 +265,7 @@ class ControlServer:
 
     def _say_goodbye(self) -> None:
         """Gives every client the last views and events and a bye, as far as each takes them within a second."""
+        self._post_replies()
         deadline = time.monotonic() + 1.0
         for client in list(self._clients.values()):
             if client.greeted:

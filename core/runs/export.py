@@ -5,10 +5,12 @@ be going on; a lane without a result is "not run", a lost lane keeps its outcome
 """
 
 import csv
+import hashlib
 import html
 import io
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -22,6 +24,7 @@ from core.ladder.gate import step_reason
 from core.ladder.milestones import NAMES, TORCHES
 from core.ladder.plan import LanePlan, Plan
 from core.ladder.report import SeedStanding, render_report
+from core.runs.store import StoredRun
 from core.wire.files import write_atomically
 
 NOT_RUN = "not run"
@@ -138,6 +141,31 @@ def make_export(
         stages=tuple(_summary(config, stage, plan.of_stage(stage), rows, results) for stage in config.stages),
         rows=rows,
     )
+
+
+def export_run(run: StoredRun) -> Export:
+    """Returns the export of a run as its folder tells it."""
+    return make_export(run.config, run.plan, run.results, provenance_of(run.manifest), run.notes)
+
+
+def provenance_of(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Returns who ran a run where and on what, from its manifest, hashes shortened."""
+    engine, config = manifest.get("engine", {}), manifest.get("config", {})
+    found = {
+        "run": str(manifest.get("id", "")),
+        "host": str(engine.get("host", "")),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(float(manifest.get("created", 0.0)))),
+        "versions": ", ".join(f"{name} {version}" for name, version in manifest.get("versions", {}).items()),
+    }
+    hashes: Mapping[str, str] = manifest.get("hashes", {})
+    snapshots = sorted(f"{name} {value}" for name, value in hashes.items() if name.startswith("snapshot "))
+    found |= {name: value[:16] for name, value in hashes.items() if not name.startswith("snapshot ")}
+    if snapshots:
+        combined = hashlib.sha256("\n".join(snapshots).encode()).hexdigest()
+        found["snapshots"] = f"{len(snapshots)} files, {combined[:16]}"
+    found["lane arguments"] = " ".join(config.get("lane_args", ())) or "none"
+    found["faults"] = " ".join(config.get("faults", ())) or "none"
+    return found
 
 
 def _row(config: LadderConfig, lane: LanePlan, result: LaneResult | None) -> LaneRow:

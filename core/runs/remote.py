@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import NetheriteError, Refused
 from core.ladder.events import Event, LaneView
 from core.runs import frames
+from core.runs.store import RunState, StoredRun
 
 CONNECT_TIMEOUT_S = 5.0
 REPLY_TIMEOUT_S = 30.0
@@ -20,6 +21,21 @@ REPLY_TIMEOUT_S = 30.0
 
 class EngineGone(NetheriteError):
     """Nobody answers at a run's control socket, or the connection ended."""
+
+
+def client_of(run: StoredRun) -> "ControlClient":
+    """Returns an unconnected client of a run that is alive on this host.
+
+    Raises:
+        Refused: the run is not alive, is another host's, or its engine has no control socket; the text says which.
+    """
+    if run.state is RunState.ELSEWHERE:
+        raise Refused(f"run {run.id} belongs to host {run.host}: ssh -t {run.host} netherite-tui watch {run.id}")
+    if run.state is not RunState.RUNNING:
+        raise Refused(f"run {run.id} is {run.state.value}: no engine drives it (run --resume {run.id} goes on with it)")
+    if not run.engine.get("socket"):
+        raise Refused(f"run {run.id} has no control socket: its engine could not make one")
+    return ControlClient(str(run.engine["socket"]))
 
 
 class ControlClient:
