@@ -34,7 +34,7 @@ def make_sides(config: LadderConfig, lane: LanePlan, processes: Processes) -> Si
     magma = MagmaWorld(
         processes,
         _command(config, lane),
-        environment=_environment(config),
+        environment=lane_environment(config),
         start_timeout_s=None,
         step_timeout_s=None,
     )
@@ -44,17 +44,24 @@ def make_sides(config: LadderConfig, lane: LanePlan, processes: Processes) -> Si
 def _command(config: LadderConfig, lane: LanePlan) -> list[str]:
     embedded = config.backend == "voxel"
     faults = [word for fault in lane_faults(config, lane) for word in ("--fault", fault)] if embedded else []
-    program = EMBEDDED_PROGRAM if embedded else (config.magma_bin,)
-    return lane_command(program, lane.snapshot, lane.seed, [*config.lane_args, *faults])
+    return lane_command(lane_program(config), lane.snapshot, lane.seed, [*config.lane_args, *faults])
 
 
-def _environment(config: LadderConfig) -> dict[str, str]:
-    """Returns what the embedded world's process needs to find this very package, wherever it was imported from."""
-    if config.backend != "voxel":
-        return {}
+def lane_program(config: LadderConfig) -> tuple[str, ...]:
+    """Returns the words a lane process's command begins with."""
+    return EMBEDDED_PROGRAM if config.backend == "voxel" else (config.magma_bin,)
+
+
+def lane_environment(config: LadderConfig) -> dict[str, str]:
+    """Returns what a lane process needs in its environment on top of ours."""
+    return {"PYTHONPATH": package_environment()["PYTHONPATH"]} if config.backend == "voxel" else {}
+
+
+def package_environment() -> dict[str, str]:
+    """Returns our environment, such that a child python finds this very package wherever it was imported from."""
     here = str(Path(core.__file__).parents[1])
     others = os.environ.get("PYTHONPATH")
-    return {"PYTHONPATH": f"{here}{os.pathsep}{others}" if others else here}
+    return os.environ | {"PYTHONPATH": f"{here}{os.pathsep}{others}" if others else here}
 
 
 def _reference(config: LadderConfig, lane: LanePlan) -> World:

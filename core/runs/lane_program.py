@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.errors import BadInput
 from core.host.processes import Processes
+from core.ladder.config import LadderConfig
+from core.ladder.sides import lane_environment, lane_program
 from core.worlds.magma import MagmaWorld, lane_command
 
 
@@ -26,3 +29,14 @@ class LaneProgram:
             start_timeout_s=self.start_timeout_s,
             step_timeout_s=self.step_timeout_s,
         )
+
+
+def program_of(config: LadderConfig) -> LaneProgram:
+    """Returns the lane program a run with this config would start.
+
+    Raises:
+        BadInput: its backend has none.
+    """
+    if not config.has_magma:
+        raise BadInput(f"backend: expected magma or voxel, the ones with a lane program, found {config.backend}")
+    return LaneProgram(lane_program(config), lane_environment(config), config.start_timeout_s, config.step_timeout_s)

@@ -1,0 +1,36 @@
+"""`config`: where things are, and every setting with where it came from."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from core.errors import ExitCode
+from netherite_tui.cli.common import runs_dir_option
+from netherite_tui.cli.run import ladder_options, resolve_typed
+
+
+@click.command(short_help="Show paths and settings, and where each came from.")
+@ladder_options
+@runs_dir_option
+def config(runs_dir: Path | None, **parameters: Any) -> int:
+    """Show the paths this program uses and the value of every setting, with where each came from."""
+    from core import kernels
+    from core.ladder.config import KEYS, config_path, value_text
+    from core.runs import store
+    from core.runs.tune import shown_path
+
+    resolved = resolve_typed(parameters)
+    paths = {
+        "config file": config_path(),
+        "runs": store.runs_dir(runs_dir),
+        "tuned": shown_path(),
+        "kernels": kernels.CACHE_DIR,
+    }
+    for name, path in paths.items():
+        state = "" if path is None or Path(path).exists() else " (does not exist)"
+        click.echo(f"{name:<16} {path or 'none: ' + kernels.CACHE_NOTE}{state}")
+    click.echo()
+    for name in KEYS:
+        click.echo(f"{name:<16} = {value_text(resolved.config, name) or '(none)':<40} {resolved.origins[name]}")
+    return ExitCode.OK
