@@ -115,13 +115,16 @@ def _integer(low: int, high: int) -> Callable[[Raw], int]:
     return read
 
 
-def _choice(*words: str) -> Callable[[Raw], str]:
-    def read(raw: Raw) -> str:
-        if raw not in words:
-            raise _Unfit("one of " + ", ".join(words))
-        return str(raw)
+class _Choice:
+    """Reads one of some words."""
 
-    return read
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def __call__(self, raw: Raw) -> str:
+        if raw not in self.words:
+            raise _Unfit("one of " + ", ".join(self.words))
+        return str(raw)
 
 
 def _text(raw: Raw) -> str:
@@ -219,9 +222,14 @@ class Key:
         """The command-line option that sets this key."""
         return "--" + (self.flag or self.name.replace("_", "-"))
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words it takes, where those are all."""
+        return self.read.words if isinstance(self.read, _Choice) else ()
+
 
 def _keys() -> Iterator[Key]:
-    yield Key("backend", _choice("cpu", "cuda", "metal", "magma", "voxel"), "what runs the lanes")
+    yield Key("backend", _Choice("cpu", "cuda", "metal", "magma", "voxel"), "what runs the lanes")
     yield Key("device", _device, "device number, or the torch device of --network torch")
     yield Key("checkpoint", _text, "BNN1 file, or fixture:N for built-in weights")
     yield Key("snaps_dir", _text, "folder of the snapshots, or `generated`")
@@ -234,20 +242,20 @@ def _keys() -> Iterator[Key]:
     yield Key("metal_max_cells", _integer(0, 2**31 - 1), "accepted, unused")
     yield Key("metallib", _text, "accepted, unused")
     yield Key("stage", _stage, "start stage 0..4, or all")
-    yield Key("transfer", _choice("closed", "replay"), "one world, or two compared")
+    yield Key("transfer", _Choice("closed", "replay"), "one world, or two compared")
     yield Key("magma_bin", _text, "the game's program")
 
     ours = partial(Key, native=False)
     yield ours("policy", _policy, "net, noop, bot, random[:SEED], tape:PATH")
-    yield ours("network", _choice("exact", "torch"), "how the network is computed")
+    yield ours("network", _Choice("exact", "torch"), "how the network is computed")
     yield ours("blaze_lib", _text, "the blaze library")
-    yield ours("reference", _choice("blaze", "voxel"), "the other side of a replay")
+    yield ours("reference", _Choice("blaze", "voxel"), "the other side of a replay")
     yield ours("lane_args", _texts, "one more argument for every lane process", flag="lane-arg", repeatable=True)
     yield ours("faults", _texts, "a fault to inject: [SEED:TRY:]KIND:key=value", flag="fault", repeatable=True)
     yield ours("jobs", _jobs, "lanes at a time: auto, all or a number")
-    yield ours("after_diverge", _choice("stop", "continue"), "what the game does after the first difference")
+    yield ours("after_diverge", _Choice("stop", "continue"), "what the game does after the first difference")
     yield ours("retries", _integer(0, 10), "times a lost lane is run again")
-    yield ours("stuck", _choice("kill", "ask"), "what to do with a lane past its step deadline")
+    yield ours("stuck", _Choice("kill", "ask"), "what to do with a lane past its step deadline")
     yield ours("start_timeout_s", _seconds, "seconds until the first record", flag="start-timeout")
     yield ours("step_timeout_s", _seconds, "seconds for one decision", flag="step-timeout")
     yield ours("lane_timeout_s", _seconds_or_off, "seconds for a whole lane, or off", flag="lane-timeout")

@@ -18,12 +18,14 @@ from core.host.memory import GIB, MIB, available_bytes, reserve_bytes
 from core.host.processes import Processes
 from core.ladder.admission import EXPECTED_PEAK_BYTES, cores
 from core.ladder.config import AUTO_JOBS, GENERATED, LadderConfig
+from core.ladder.sides import lane_program
 from core.runs.blaze_probe import probe_blaze
 from core.runs.lane_program import program_of
 from core.wire.act13 import NOOP_ROW
 from core.wire.bnn1 import load_checkpoint
 from core.wire.bolr import RECORD_BYTES
 from core.wire.bsnp import read_snapshot
+from core.worlds.magma import lane_command
 
 PROBE_DECISIONS = 10
 MIN_COLUMNS, MIN_LINES = 80, 24
@@ -124,7 +126,8 @@ def _lane_remedy(config: LadderConfig, said: str) -> str:
         return "build the engine this program speaks to (SPEC 2 records), or point --magma-bin at it"
     if "cannot start" in said:
         return "build the game, or point --magma-bin at it"
-    return f"start it by hand: {config.magma_bin} --rl-bin --render off --seed {config.seeds[0]} < /dev/null | wc -c"
+    by_hand = " ".join(lane_command(lane_program(config), None, config.seeds[0]))
+    return f"start it by hand: {by_hand} < /dev/null | wc -c"
 
 
 def _first_snapshot(config: LadderConfig) -> tuple[Path, int] | None:

@@ -1,5 +1,6 @@
 """`config`: where things are, and every setting with where it came from."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,19 @@ def config(runs_dir: Path | None, **parameters: Any) -> int:
     from core.runs.tune import shown_path
 
     resolved = resolve_typed(parameters)
-    paths = {
-        "config file": config_path(),
-        "runs": store.runs_dir(runs_dir),
-        "tuned": shown_path(),
-        "kernels": kernels.CACHE_DIR,
-    }
-    for name, path in paths.items():
-        state = "" if path is None or Path(path).exists() else " (does not exist)"
-        click.echo(f"{name:<16} {path or 'none: ' + kernels.CACHE_NOTE}{state}")
+    for name, path, origin in (
+        ("config file", config_path(), _origin("NETHERITE_CONFIG")),
+        ("runs", store.runs_dir(runs_dir), "--runs-dir" if runs_dir else _origin("NETHERITE_RUNS")),
+        ("tuned", shown_path(), "default"),
+        ("kernels", kernels.CACHE_DIR, _origin("NUMBA_CACHE_DIR")),
+    ):
+        missing = "" if path is None or path.exists() else ", does not exist yet"
+        click.echo(f"{name:<16} {path or kernels.CACHE_NOTE!s:<42} {origin}{missing}")
     click.echo()
     for name in KEYS:
         click.echo(f"{name:<16} = {value_text(resolved.config, name) or '(none)':<40} {resolved.origins[name]}")
     return ExitCode.OK
+
+
+def _origin(variable: str) -> str:
+    return f"environment {variable}" if os.environ.get(variable) else "default"

@@ -22,6 +22,7 @@ from core.ladder.config import (
     resolve,
 )
 from netherite_tui.cli.common import RUN, runs_dir_option
+from netherite_tui.cli.complete import complete_value
 
 if TYPE_CHECKING:
     from core.runs.session import Session
@@ -40,7 +41,13 @@ def ladder_options(command: Command) -> Command:
 
 def _option(key: Key) -> Callable[[Command], Command]:
     return click.option(
-        key.option, key.name, multiple=key.repeatable, default=None, metavar="VALUE", help=key.help + "."
+        key.option,
+        key.name,
+        multiple=key.repeatable,
+        default=None,
+        metavar="VALUE",
+        help=key.help + ".",
+        shell_complete=partial(complete_value, key),
     )
 
 
