@@ -12,7 +12,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import platformdirs
 
@@ -72,7 +72,10 @@ CACHE_DIR, CACHE_NOTE = _choose_cache_dir()
 if CACHE_DIR is not None:
     os.environ[CACHE_VARIABLE] = str(CACHE_DIR)  # lane processes inherit it
 
-from numba import njit  # noqa: E402  (the cache folder must be known first)
+from numba import njit, types  # noqa: E402  (the cache folder must be known first)
+from numba.experimental import structref  # noqa: E402
+
+__all__ = ["CACHE_DIR", "CACHE_NOTE", "CACHE_VARIABLE", "KERNEL_ROOMS", "cache_dir", "kernel", "structref", "types"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -80,7 +83,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def kernel(function: Function) -> Function:
     """Compiles `function` for the types it is first called with, and caches the result on disk.
 
-    Never fastmath: every kernel here is compared bit for bit with a C program.
+    Never fastmath: every kernel here is compared bit for bit with a C program. A constant argument is an argument like
+    any other: numba would compile one copy of the callee for each constant its callers pass.
     """
-    compiled: Function = njit(cache=CACHE_DIR is not None, nogil=True, error_model="numpy")(function)
-    return compiled
+    compiled: Any = njit(cache=CACHE_DIR is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    resolve = compiled.get_call_template
+    compiled.get_call_template = lambda args, kws: resolve(tuple(types.unliteral(arg) for arg in args), kws)
+    return cast(Function, compiled)

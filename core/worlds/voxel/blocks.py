@@ -180,6 +180,13 @@ _CCW = np.array([0, 0, WEST, EAST, SOUTH, NORTH], np.int64)  # N -> W -> S -> E 
 
 
 @kernel
+def copy_box(source, target):
+    """Copies a box edge by edge: assigning a whole row compiles numpy's shape errors along with it."""
+    for k in range(6):
+        target[k] = source[k]
+
+
+@kernel
 def _box(out, n, x0, y0, z0, x1, y1, z1):
     """Appends one box as row `n` and returns the new count."""
     out[n, 0], out[n, 1], out[n, 2] = x0, y0, z0
@@ -540,15 +547,15 @@ def selection_box(sim: Sim, x: int, y: int, z: int, out: npt.NDArray[np.float64]
     if kind == SELECT_NONE:
         return False
     if kind in (SELECT_CUBE, SELECT_FIXED):
-        out[:] = FIXED_SELECTION[block]
+        copy_box(FIXED_SELECTION[block], out)
     elif kind == SELECT_TORCH:
-        out[:] = _TORCH_BOX[meta]
+        copy_box(_TORCH_BOX[meta], out)
     elif kind == SELECT_VINE:
-        out[:] = _VINE_BOX[meta]
+        copy_box(_VINE_BOX[meta], out)
     elif kind in (SELECT_FENCE, SELECT_PANE):
         _select_bar(sim, x, y, z, kind == SELECT_PANE, out)
     elif kind in (SELECT_SNOW, SELECT_CROP):
-        out[:] = FIXED_SELECTION[0]
+        copy_box(FIXED_SELECTION[0], out)
         out[4] = ((meta & 7) + 1) * 0.125
     else:
         boxes = np.empty((MAX_BOXES, 6))
@@ -556,5 +563,5 @@ def selection_box(sim: Sim, x: int, y: int, z: int, out: npt.NDArray[np.float64]
             _gate_box(meta, 1.0, boxes)
         else:
             collision_boxes(sim, x, y, z, boxes)
-        out[:] = boxes[0]
+        copy_box(boxes[0], out)
     return True

@@ -7,7 +7,7 @@ magnitude, so the frame is part of the rules (RULES 4.6).
 import numpy as np
 
 from core.kernels import kernel
-from core.worlds.voxel.blocks import COLLISION, MAX_BOXES, NO_BOX, collision_boxes
+from core.worlds.voxel.blocks import COLLISION, MAX_BOXES, NO_BOX, collision_boxes, copy_box
 from core.worlds.voxel.grid import id_at
 from core.worlds.voxel.numbers import F32, ifloor
 
@@ -71,7 +71,7 @@ def _those_hit(boxes, count, region):
     n = 0
     for k in range(count):
         if hit(boxes[k], region):
-            out[n] = boxes[k]
+            copy_box(boxes[k], out[n])
             n += 1
     return out[:n]
 
@@ -151,7 +151,7 @@ def move(sim, body, ux, uy, uz):
 @kernel
 def _settle(body, box, stopped_x, stopped_y, stopped_z, downward):
     """Stores the outcome of a move in the body."""
-    body.box[:] = box
+    copy_box(box, body.box)
     place_at_box(body)
     body.collided_h = stopped_x or stopped_z
     body.collided_v = stopped_y

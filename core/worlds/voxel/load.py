@@ -7,12 +7,11 @@ from core.wire.bsnp import ITEM as SNAPSHOT_ITEM
 from core.worlds.voxel.collide import HALF_WIDTH, HEIGHT
 from core.worlds.voxel.drops import seed_cursors
 from core.worlds.voxel.server import FULL_AIR, NOT_BURNING
-from core.worlds.voxel.state import ITEM_SLOTS, LIVE_ITEM, NO_TARGET, Sim, empty_sim
+from core.worlds.voxel.state import ITEM_SLOTS, LIVE_ITEM, Sim, empty_sim
 
 VIEW_DISTANCE = 8  #: chunks, the real program's default
 SPAWN = 8.5  #: local x and z of a fresh spawn
 SPAWN_YAW = 180.0
-FULL_HEALTH, FULL_FOOD, FULL_SATURATION = 20.0, 20, 5.0
 
 # Header fields named alike in the snapshot and in the state.
 _BODY_FIELDS = (
@@ -61,7 +60,7 @@ def _set_unstored(sim: Sim, view_distance: int) -> None:
     seed_cursors(sim)
     shadow = sim.body[1]
     spawn = (SPAWN, _spawn_height(sim), SPAWN)
-    place(shadow, spawn)
+    _place(shadow, spawn)
     shadow["yaw"] = SPAWN_YAW
     player["reported_pos"], player["reported_yaw"] = spawn, SPAWN_YAW
 
@@ -80,25 +79,11 @@ def _spawn_height(sim: Sim) -> float:
     return float(sim.lo[1] + filled[-1] + 2) if len(filled) else float(sim.body[0]["pos"][1])
 
 
-def place(body: np.void, feet: tuple[float, float, float]) -> None:
+def _place(body: np.void, feet: tuple[float, float, float]) -> None:
     """Puts a body at local `feet` with a fresh box."""
     x, y, z = feet
     body["pos"] = feet
     body["box"] = (x - HALF_WIDTH, y, z - HALF_WIDTH, x + HALF_WIDTH, y + HEIGHT, z + HALF_WIDTH)
-
-
-def fresh_head(
-    seed: int, lo: tuple[int, int, int], size: tuple[int, int, int], feet: tuple[float, float, float]
-) -> np.void:
-    """Returns the head of a t0 snapshot: a player just spawned at `feet`, world blocks in chunk (0, 0)."""
-    head = np.zeros(1, HEAD)[0]
-    head["magic"], head["version"], head["seed"] = b"BSNP", 1, seed
-    place(head, feet)
-    head["yaw"], head["on_ground"] = SPAWN_YAW, 0
-    head["health"], head["food"], head["saturation"] = FULL_HEALTH, FULL_FOOD, FULL_SATURATION
-    head["dig_target"] = (NO_TARGET, 0, 0)
-    head["region_lo"], head["region_size"] = lo, size
-    return head
 
 
 def snapshot_of_sim(sim: Sim) -> Snapshot:

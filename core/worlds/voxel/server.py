@@ -7,7 +7,7 @@ exhaustion here: no recording settles it, and RULES names exhaustion only for ca
 import math
 
 from core.kernels import kernel
-from core.worlds.voxel.blocks import WATER
+from core.worlds.voxel.blocks import WATER, copy_box
 from core.worlds.voxel.collide import HALF_WIDTH, X, Y, Z, move
 from core.worlds.voxel.grid import id_at
 from core.worlds.voxel.liquids import in_water
@@ -171,18 +171,18 @@ def consume_packet(sim):
 def tick_shadow(sim):
     """One tick of the shadow's own physics; only its motion and ground flag survive it (RULES 1.1l)."""
     p, body = sim.player[0], sim.body[SHADOW_BODY]
-    pos, box = body.pos.copy(), body.box.copy()
+    x, y, z, box = body.pos[X], body.pos[Y], body.pos[Z], body.box.copy()
     was_wet = in_water(sim, body)
     move_body(sim, SHADOW_BODY, ZERO, ZERO, False, False, p.server_sprint)
     if body.touched_cactus:
         _hurt_and_tire(sim)
-    _count_movement(sim, body, body.pos[X] - pos[X], body.pos[Y] - pos[Y], body.pos[Z] - pos[Z], was_wet)
+    _count_movement(sim, body, body.pos[X] - x, body.pos[Y] - y, body.pos[Z] - z, was_wet)
     if not _touch_fire(sim, body) and p.fire <= 0:
         p.fire = NOT_BURNING
     if p.fire > 0 and in_water(sim, body):
         p.fire = NOT_BURNING
-    body.pos[:] = pos
-    body.box[:] = box
+    copy_box(box, body.box)
+    body.pos[X], body.pos[Y], body.pos[Z] = x, y, z
 
 
 @kernel

@@ -1,15 +1,18 @@
 """All state of one embedded world, as plain arrays: copying them is a snapshot, comparing them is equality.
 
-`Sim` is a NamedTuple of arrays so that numba kernels take it whole; scalars live in one-element structured arrays and
-are reached as `p = sim.player[0]; p.air -= 1` (a record is a reference). Field names follow SPEC 11 and RULES.
+`Sim` bundles them for numba kernels, which take it as one pointer: a tuple of arrays would go through every call as a
+hundred numbers and make compiling several times slower. Scalars live in one-element structured arrays and are reached
+as `p = sim.player[0]; p.air -= 1` (a record is a reference). Field names follow SPEC 11 and RULES.
 Positions of bodies and items: a body is in the window-local frame (world = local + (ox, 0, oz)), items and cells are in
 world coordinates.
 """
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from core.kernels import kernel, structref, types
 
 #: One physical body (RULES 3.3): index 0 of `Sim.body` is the player, index 1 the server shadow (RULES 1.2).
 BODY = np.dtype(
@@ -152,7 +155,16 @@ ITEM_SLOTS, OVERFLOW_SLOTS, QUEUE_SLOTS, EDIT_SLOTS, FURNACE_SLOTS, FLUID_SLOTS,
 NO_TARGET = np.iinfo(np.int32).min
 
 
-class Sim(NamedTuple):
+@structref.register
+class SimType(types.StructRef):  # type: ignore[misc]
+    """How the compiler sees a `Sim`: one pointer to its arrays."""
+
+    def preprocess_fields(self, fields: Any) -> Any:
+        """Drops what the compiler knows of single values: only array types tell worlds apart."""
+        return tuple((name, types.unliteral(kind)) for name, kind in fields)
+
+
+class Sim(structref.StructRefProxy):  # type: ignore[misc]
     """One world. See the dtypes above; cells are u16 id << 4 | meta, indexed [x - lo.x, y - lo.y, z - lo.z]."""
 
     body: npt.NDArray[np.void]  #: [2] BODY
@@ -171,6 +183,27 @@ class Sim(NamedTuple):
     cells: npt.NDArray[np.uint16]  #: [nx, ny, nz]
     #: what is known of grass in each 16-cube section of the world grid that meets `cells` (grass.py); a cache
     grassy: npt.NDArray[np.uint8]
+
+    def __new__(cls, **arrays: npt.NDArray[Any]) -> "Sim":
+        """Returns a world of the given arrays, one a field; kernels and Python share them."""
+        sim: Sim = _of_arrays(*(arrays[name] for name in FIELDS))
+        for name in FIELDS:
+            setattr(sim, name, arrays[name])
+        return sim
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Returns the arrays by field name; copying them is a snapshot, comparing them is equality."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+FIELDS = tuple(Sim.__annotations__)
+structref.define_proxy(Sim, SimType, FIELDS)
+
+
+@kernel
+def _of_arrays(*arrays: Any) -> Any:
+    """The world of the given arrays, the fields in order."""
+    return Sim(*arrays)
 
 
 def empty_sim(lo: tuple[int, int, int], cells: npt.NDArray[np.uint16]) -> Sim:

@@ -1,12 +1,14 @@
 """Recordings of the real game, and the snapshots they started from."""
 
 import gzip
+import tempfile
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from core.wire.bolr import RECORD
+from core.wire.bsnp import Snapshot, read_snapshot
 from core.worlds.voxel.state import Sim, empty_sim
 from tests.paths import DATA
 
@@ -32,10 +34,23 @@ def still_world(seed: int) -> Sim:
     return empty_sim((lo_x, lo_y, lo_z), cells)
 
 
+def snapshot_of_seed(seed: int) -> Snapshot:
+    """Returns a real t0 snapshot."""
+    with tempfile.NamedTemporaryFile(suffix=".bsnp") as file:
+        file.write(gzip.decompress((MAGMA / f"s{seed}_t0.bsnp.gz").read_bytes()))
+        file.flush()
+        return read_snapshot(file.name)
+
+
+def read_tape(name: str) -> tuple[list[str], np.ndarray]:
+    """Returns the lines of a recording and the records they led to, one more, of dtype RECORD."""
+    with np.load(MAGMA / f"{name}.npz") as file:
+        lines = [bytes(line).decode() if isinstance(line, bytes) else str(line) for line in file["lines"]]
+        return lines, file["records"].view(RECORD)[:, 0]
+
+
 @pytest.fixture(params=TAPES)
 def tape(request: pytest.FixtureRequest) -> Tape:
     """Returns each recording in turn."""
-    with np.load(MAGMA / f"{request.param}.npz") as file:
-        lines = [bytes(line).decode() if isinstance(line, bytes) else str(line) for line in file["lines"]]
-        records = file["records"].view(RECORD)[:, 0]
+    lines, records = read_tape(request.param)
     return Tape(request.param, lines, records, still_world(int(request.param[1:3])))
