@@ -373,7 +373,17 @@ def end_leftovers(found: Iterable[Leftover], patience_s: float = 2.0) -> list[in
                 end(process)
         fresh, processes = psutil.wait_procs(processes, patience_s)
         gone += fresh
+        gone += [process for process in processes if _is_zombie(process)]
+        processes = [process for process in processes if process not in gone]
     return sorted(process.pid for process in gone)
+
+
+def _is_zombie(process: psutil.Process) -> bool:
+    """Whether nothing is left of the process but its exit code, which its parent has not asked for."""
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def reap(run_id: str) -> list[int]:

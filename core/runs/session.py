@@ -24,6 +24,7 @@ from core.policy.controls import ControllerFactory, controller_factory
 from core.runs import provenance, store
 from core.runs.control import ControlServer, new_socket_path
 from core.runs.journal import JournalWriter
+from core.runs.tune import lane_arguments_notes
 from core.wire.files import write_atomically
 
 Tell = Callable[[str], None]
@@ -95,7 +96,7 @@ class Session:
             "versions": provenance.versions(),
             "hashes": hashes,
             "lanes": store.plan_to_list(plan),
-            "notes": list(controllers.notes),
+            "notes": [*controllers.notes, *lane_arguments_notes(hashes.get("lane binary", ""), config.lane_args)],
         }
         return cls._open(folder, lock, manifest, controllers, {})
 

@@ -271,17 +271,17 @@ def remember(binary_hash: str, verdict: Verdict) -> None:
     write_atomically(path, [json.dumps(known, indent=1).encode() + b"\n"])
 
 
-def lane_arguments_note(binary_hash: str, arguments: Sequence[str]) -> str:
-    """Returns the report line (without `# `) for lane arguments that were not shown to change nothing, else nothing."""
+def lane_arguments_notes(binary_hash: str, arguments: Sequence[str]) -> list[str]:
+    """Returns the report line (without `# `) for lane arguments that were not shown to change nothing, else none."""
     if not arguments:
-        return ""
+        return []
     found = _shown().get(binary_hash, {}).get(json.dumps(list(arguments)))
     words = " ".join(arguments)
     if found is None:
-        return f"lane arguments {words}: not shown to leave this lane binary's records the same (see tune)"
+        return [f"lane arguments {words}: not shown to leave this lane binary's records the same (see tune)"]
     if not found.get("identical"):
-        return f"lane arguments {words}: shown to change this lane binary's records"
-    return ""
+        return [f"lane arguments {words}: shown to change this lane binary's records"]
+    return []
 
 
 def _shown() -> dict[str, dict[str, Mapping[str, Any]]]:

@@ -60,8 +60,11 @@ def test_a_program_that_does_not_run_at_all_is_an_error() -> None:
 def test_a_run_says_when_its_arguments_were_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tune, "shown_path", lambda: tmp_path / "data" / "tuned.json")
     good, bad = verdict("--late-s", "1"), verdict("--off-by-one-at", "5")
-    note = tune.lane_arguments_note
-    assert note("aa", []) == ""
+
+    def note(binary: str, arguments: tuple[str, ...]) -> str:
+        return " ".join(tune.lane_arguments_notes(binary, arguments))
+
+    assert note("aa", ()) == ""
     assert "not shown to leave this lane binary's records the same" in note("aa", good.arguments)
     tune.remember("aa", good)
     tune.remember("aa", bad)
