@@ -7,14 +7,14 @@ from core.worlds.voxel.blocks import COBBLE, FURNACE, LIT_FURNACE, LOG, PLANKS, 
 from core.worlds.voxel.drops import spawn_still_item
 from core.worlds.voxel.grid import cell_at, id_at, put_cell
 from core.worlds.voxel.inventory import FULL_STACK, find, insert, take
-from core.worlds.voxel.numbers import F32
+from core.worlds.voxel.numbers import F32, I64
 from core.worlds.voxel.state import FURNACE_SLOTS, Sim
 
 NO_CONTAINER, OPEN_TABLE, OPEN_FURNACE = 0, 1, 2
 # Constants passed on are int64: numba compiles a copy of a callee for every literal.
-_COAL, _IRON_ORE, _FULL = np.int64(263), np.int64(15), np.int64(FULL_STACK)
-_NONE, _ONE = np.int64(0), np.int64(1)
-_INPUT, _FUEL, _OUTPUT = np.int64(0), np.int64(1), np.int64(2)  # rows of a furnace record's slots
+_COAL, _IRON_ORE, _FULL = I64(263), I64(15), I64(FULL_STACK)
+_NONE, _ONE = I64(0), I64(1)
+_INPUT, _FUEL, _OUTPUT = I64(0), I64(1), I64(2)  # rows of a furnace record's slots
 _STICK, _GOLD_ORE, _IRON, _GOLD = 280, 14, 265, 266
 _REACH_SQUARED = 36.0
 _EYE = F32(1.62)
@@ -49,7 +49,7 @@ def craft(sim: Sim, n: int) -> bool:
     if not 0 <= n < _RECIPES.shape[0] or (_RECIPES[n, 6] and p.container != OPEN_TABLE):
         return False
     trial = sim.inventory.copy()
-    meta = np.int64(0)
+    meta = I64(0)
     for part in range(2):
         item, count = _RECIPES[n, 2 * part], _RECIPES[n, 2 * part + 1]
         if count == 0:
@@ -58,9 +58,9 @@ def craft(sim: Sim, n: int) -> bool:
         if slot < 0:
             return False
         if item == LOG:
-            meta = np.int64(trial[slot, 2]) & 3
+            meta = I64(trial[slot, 2]) & 3
         take(trial, slot, count)
-    if insert(trial, np.int64(p.hotbar_sel), _RECIPES[n, 4], _RECIPES[n, 5], meta) > 0:
+    if insert(trial, I64(p.hotbar_sel), _RECIPES[n, 4], _RECIPES[n, 5], meta) > 0:
         return False
     sim.inventory[:] = trial
     return True
@@ -91,7 +91,7 @@ def check_container(sim: Sim) -> None:
     p = sim.player[0]
     if p.container == NO_CONTAINER:
         return
-    x, y, z = np.int64(p.container_pos[0]), np.int64(p.container_pos[1]), np.int64(p.container_pos[2])
+    x, y, z = I64(p.container_pos[0]), I64(p.container_pos[1]), I64(p.container_pos[2])
     if _opens(id_at(sim, x, y, z)) != p.container or not _eye_distance_squared(sim, x, y, z) <= _REACH_SQUARED:
         p.container = NO_CONTAINER
 
@@ -103,11 +103,11 @@ def interact(sim: Sim) -> None:
     best, nearest = -1, _REACH_SQUARED
     for row in range(p.scan_count):
         entry = sim.scan[row]
-        if entry.d2 < nearest and _opens(np.int64(entry.id)) != NO_CONTAINER:
+        if entry.d2 < nearest and _opens(I64(entry.id)) != NO_CONTAINER:
             best, nearest = row, entry.d2
     if best < 0:
         return
-    x, y, z = np.int64(sim.scan[best].x), np.int64(sim.scan[best].y), np.int64(sim.scan[best].z)
+    x, y, z = I64(sim.scan[best].x), I64(sim.scan[best].y), I64(sim.scan[best].z)
     kind = _opens(id_at(sim, x, y, z))
     if kind == NO_CONTAINER or not _eye_distance_squared(sim, x, y, z) <= _REACH_SQUARED:
         return
@@ -146,13 +146,13 @@ def smelt(sim: Sim) -> None:
     p = sim.player[0]
     if p.container != OPEN_FURNACE:
         return
-    index = _furnace_at(sim, np.int64(p.container_pos[0]), np.int64(p.container_pos[1]), np.int64(p.container_pos[2]))
+    index = _furnace_at(sim, I64(p.container_pos[0]), I64(p.container_pos[1]), I64(p.container_pos[2]))
     if index < 0:
         return
     slots = sim.furnaces[index].slots
-    item, count, meta = np.int64(slots[_OUTPUT, 0]), np.int64(slots[_OUTPUT, 1]), np.int64(slots[_OUTPUT, 2])
+    item, count, meta = I64(slots[_OUTPUT, 0]), I64(slots[_OUTPUT, 1]), I64(slots[_OUTPUT, 2])
     if count > 0:
-        _keep(slots, _OUTPUT, insert(sim.inventory, np.int64(p.hotbar_sel), item, count, meta))
+        _keep(slots, _OUTPUT, insert(sim.inventory, I64(p.hotbar_sel), item, count, meta))
     _load(sim, slots, _INPUT, find(sim.inventory, _IRON_ORE, _ONE), _FULL)
     if slots[_FUEL, 1] == 0:
         _load(sim, slots, _FUEL, find(sim.inventory, _COAL, _ONE), _ONE)
@@ -174,7 +174,7 @@ def _load(sim, slots, part, source, most):
     stack = sim.inventory[source]
     if slots[part, 1] > 0 and (slots[part, 0] != stack[0] or slots[part, 2] != stack[2]):
         return
-    moved = min(np.int64(stack[1]), most, FULL_STACK - np.int64(slots[part, 1]))
+    moved = min(I64(stack[1]), most, FULL_STACK - I64(slots[part, 1]))
     slots[part, 0], slots[part, 2] = stack[0], stack[2]
     slots[part, 1] += moved
     take(sim.inventory, source, moved)
@@ -191,7 +191,7 @@ def _smelts_to(item):
 @kernel
 def _can_smelt(slots):
     """Whether the input smelts to something the output slot has room for."""
-    result = _smelts_to(np.int64(slots[_INPUT, 0])) if slots[_INPUT, 1] > 0 else 0
+    result = _smelts_to(I64(slots[_INPUT, 0])) if slots[_INPUT, 1] > 0 else 0
     return result != 0 and (slots[_OUTPUT, 1] == 0 or (slots[_OUTPUT, 0] == result and slots[_OUTPUT, 1] < FULL_STACK))
 
 
@@ -215,14 +215,14 @@ def _burn_and_cook(furnace):
         if furnace.burn == 0 and _can_smelt(slots):
             furnace.burn = _fuel_ticks(slots[_FUEL, 0])
             if furnace.burn > 0:
-                _keep(slots, _FUEL, np.int64(slots[_FUEL, 1]) - 1)
+                _keep(slots, _FUEL, I64(slots[_FUEL, 1]) - 1)
         if furnace.burn > 0 and _can_smelt(slots):
             furnace.cook += 1
             if furnace.cook == 200:
                 furnace.cook = 0
-                slots[_OUTPUT, 0] = _smelts_to(np.int64(slots[_INPUT, 0]))
+                slots[_OUTPUT, 0] = _smelts_to(I64(slots[_INPUT, 0]))
                 slots[_OUTPUT, 1] += 1
-                _keep(slots, _INPUT, np.int64(slots[_INPUT, 1]) - 1)
+                _keep(slots, _INPUT, I64(slots[_INPUT, 1]) - 1)
         else:
             furnace.cook = 0
     elif furnace.cook > 0:
@@ -240,7 +240,7 @@ def furnace_ticks(sim: Sim) -> None:
         _burn_and_cook(furnace)
         lit = furnace.burn > 0
         if lit != was_lit:
-            x, y, z = np.int64(furnace.cell[0]), np.int64(furnace.cell[1]), np.int64(furnace.cell[2])
+            x, y, z = I64(furnace.cell[0]), I64(furnace.cell[1]), I64(furnace.cell[2])
             block = LIT_FURNACE if lit else FURNACE
             put_cell(sim, x, y, z, block << 4 | cell_at(sim, x, y, z) & 15)
 
@@ -253,9 +253,7 @@ def break_furnace(sim: Sim, x: int, y: int, z: int) -> None:
         slots = sim.furnaces[index].slots
         for part in range(3):
             if slots[part, 1] > 0:
-                spawn_still_item(
-                    sim, x, y, z, np.int64(slots[part, 0]), np.int64(slots[part, 1]), np.int64(slots[part, 2])
-                )
+                spawn_still_item(sim, x, y, z, I64(slots[part, 0]), I64(slots[part, 1]), I64(slots[part, 2]))
         sim.furnaces[index].used = 0
     p = sim.player[0]
     at_it = p.container_pos[0] == x and p.container_pos[1] == y and p.container_pos[2] == z

@@ -7,7 +7,7 @@ from core.worlds.voxel.blocks import COAL_ORE, COBBLE, DIRT, GRASS, GRAVEL, HARD
 from core.worlds.voxel.edits import queue_edit
 from core.worlds.voxel.grid import EMPTY_CELL, cell_at, id_at
 from core.worlds.voxel.inventory import ITEM_IDS, MAX_DAMAGE, take
-from core.worlds.voxel.numbers import F32, ifloor
+from core.worlds.voxel.numbers import F32, I64, ifloor
 from core.worlds.voxel.ray import MISS, cast_from_player, eye_height
 from core.worlds.voxel.state import NO_TARGET, Sim
 
@@ -46,7 +46,7 @@ _FLINT = 318
 def _held(sim):
     """The item id in hand as an index of the tool tables; empty or beyond them is 0."""
     slot = sim.inventory[sim.player[0].hotbar_sel]
-    return np.int64(slot[0]) if slot[1] > 0 and 0 <= slot[0] < ITEM_IDS else 0
+    return I64(slot[0]) if slot[1] > 0 and 0 <= slot[0] < ITEM_IDS else 0
 
 
 @kernel
@@ -56,7 +56,7 @@ def harvestable(block: int, held: int) -> bool:
 
 
 @kernel
-def dig_rate(sim: Sim, block: int) -> float:
+def dig_rate(sim: Sim, block: int) -> np.float32:
     """Returns the float32 progress one tick of digging adds on a block (RULES 7.3); 1 breaks it."""
     body = sim.body[0]
     held = _held(sim)
@@ -74,7 +74,7 @@ def dig_rate(sim: Sim, block: int) -> float:
 @kernel
 def _gravel_drop(x, y, z):
     """Flint or gravel, by a hash of the world cell (RULES 7.5)."""
-    word = np.int64(0xFFFFFFFF)
+    word = I64(0xFFFFFFFF)
     h = ((x * 73428767) ^ (y * 912931) ^ (z * 19349663)) & word
     h ^= h >> 13
     h = (h * 0x85EBCA6B) & word
@@ -96,10 +96,10 @@ def _drop_of(x, y, z, cell):
 @kernel
 def _wear_tool(sim, held):
     """Adds one damage to the tool in hand; beyond its last use it is gone."""
-    slot = np.int64(sim.player[0].hotbar_sel)
+    slot = I64(sim.player[0].hotbar_sel)
     sim.inventory[slot, 2] += 1
     if sim.inventory[slot, 2] > MAX_DAMAGE[held]:
-        take(sim.inventory, slot, np.int64(1))
+        take(sim.inventory, slot, I64(1))
 
 
 @kernel
@@ -108,7 +108,7 @@ def _destroy(sim, x, y, z):
     p = sim.player[0]
     cell, held = cell_at(sim, x, y, z), _held(sim)
     block = cell >> 4
-    item, meta = np.int64(0), np.int64(0)
+    item, meta = I64(0), I64(0)
     if harvestable(block, held):
         item, meta = _drop_of(x, y, z, cell)
         p.exhaustion = min(F32(p.exhaustion + _BREAK_EXHAUSTION), _MOST_EXHAUSTION)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.kernels import kernel
-from core.worlds.voxel.numbers import F32
+from core.worlds.voxel.numbers import F32, I64
 from core.worlds.voxel.state import FREE, ITEM_SLOTS, LIVE_ITEM, OVERFLOW_SLOTS, Sim
 
 _MULTIPLIER, _INCREMENT, _MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
@@ -12,7 +12,7 @@ _SCALE_24 = F32(1.0 / (1 << 24))
 _SCALE_53 = 1.0 / (1 << 53)
 _HALF = F32(0.5)
 PICKUP_DELAY, LIFESPAN = 10, 6000
-_SINGLE = np.int64(1)
+_SINGLE = I64(1)
 
 
 @kernel
@@ -27,7 +27,7 @@ def seed_cursors(sim: Sim) -> None:
 def next_w(sim: Sim, bits: int) -> int:
     """Draws `bits` bits from cursor W."""
     p = sim.player[0]
-    state = (np.int64(p.rng_w) * _MULTIPLIER + _INCREMENT) & _MASK
+    state = (I64(p.rng_w) * _MULTIPLIER + _INCREMENT) & _MASK
     p.rng_w = state
     return state >> (48 - bits)
 
@@ -36,7 +36,7 @@ def next_w(sim: Sim, bits: int) -> int:
 def next_m(sim: Sim, bits: int) -> int:
     """Draws `bits` bits from cursor M."""
     p = sim.player[0]
-    state = (np.int64(p.rng_m) * _MULTIPLIER + _INCREMENT) & _MASK
+    state = (I64(p.rng_m) * _MULTIPLIER + _INCREMENT) & _MASK
     p.rng_m = state
     return state >> (48 - bits)
 

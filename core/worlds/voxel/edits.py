@@ -1,7 +1,5 @@
 """Block edits of the player: seen at once in the window, their consequences in step n of the tick (RULES 1.4)."""
 
-import numpy as np
-
 from core.kernels import kernel
 from core.worlds.voxel.blocks import FURNACE, GRASS, LIT_FURNACE
 from core.worlds.voxel.crafting import break_furnace
@@ -10,10 +8,11 @@ from core.worlds.voxel.falling import EDIT_DELAY, schedule_fall
 from core.worlds.voxel.fluids import mark_fluid
 from core.worlds.voxel.grass import note_grass
 from core.worlds.voxel.grid import cell_at, put_cell
+from core.worlds.voxel.numbers import I64
 from core.worlds.voxel.plants import notify_neighbours, sweep_plants
 from core.worlds.voxel.state import EDIT_SLOTS, Sim
 
-NO_DROP = np.int64(0)
+NO_DROP = I64(0)
 
 
 @kernel
@@ -27,7 +26,7 @@ def queue_edit(sim: Sim, x: int, y: int, z: int, cell: int, item: int, meta: int
         item: what the old block drops (one of it), 0 for nothing.
         meta: the drop's meta.
     """
-    index = np.int64(sim.edit_count[0])
+    index = I64(sim.edit_count[0])
     if index < EDIT_SLOTS:
         edit = sim.edits[index]
         edit.cell[0], edit.cell[1], edit.cell[2] = x, y, z
@@ -46,11 +45,11 @@ def _is_furnace(block):
 @kernel
 def _apply(sim, edit):
     """One edit in the order of RULES 1.4: a furnace's contents, cell, falls, fluids, plants, neighbours, drop."""
-    x, y, z = np.int64(edit.cell[0]), np.int64(edit.cell[1]), np.int64(edit.cell[2])
-    old, new = np.int64(edit.old) >> 4, np.int64(edit.new) >> 4
+    x, y, z = I64(edit.cell[0]), I64(edit.cell[1]), I64(edit.cell[2])
+    old, new = I64(edit.old) >> 4, I64(edit.new) >> 4
     if _is_furnace(old) and not _is_furnace(new):
         break_furnace(sim, x, y, z)
-    put_cell(sim, x, y, z, np.int64(edit.new))
+    put_cell(sim, x, y, z, I64(edit.new))
     if new == GRASS:
         note_grass(sim, x, y, z)
     schedule_fall(sim, x, y, z, EDIT_DELAY)
@@ -58,16 +57,16 @@ def _apply(sim, edit):
     sweep_plants(sim, x, y, z)
     notify_neighbours(sim, x, y, z)
     if edit.drop:
-        drop_block_item(sim, x, y, z, np.int64(edit.drop), np.int64(edit.drop_meta))
+        drop_block_item(sim, x, y, z, I64(edit.drop), I64(edit.drop_meta))
 
 
 @kernel
 def apply_edits(sim: Sim) -> None:
     """Applies this tick's edits in order (RULES 1.1n): each sees the world without the ones queued after it."""
-    count = np.int64(sim.edit_count[0])
+    count = I64(sim.edit_count[0])
     for index in range(count - 1, 0, -1):
         cell = sim.edits[index].cell
-        put_cell(sim, np.int64(cell[0]), np.int64(cell[1]), np.int64(cell[2]), np.int64(sim.edits[index].old))
+        put_cell(sim, I64(cell[0]), I64(cell[1]), I64(cell[2]), I64(sim.edits[index].old))
     for index in range(count):
         _apply(sim, sim.edits[index])
     sim.edit_count[0] = 0

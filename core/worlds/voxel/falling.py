@@ -1,13 +1,14 @@
 """Sand and gravel: scheduled falls, falling blocks, landings, and their shadow on the digging ray (RULES 11.2)."""
 
+from typing import Any
+
 import numpy as np
-import numpy.typing as npt
 
 from core.kernels import kernel
 from core.worlds.voxel.blocks import FALL_REPLACEABLE, FALL_THROUGH, GRAVEL, SAND, SOLID
 from core.worlds.voxel.drops import free_slot
 from core.worlds.voxel.grid import EMPTY_CELL, cell_at, id_at, put_cell
-from core.worlds.voxel.numbers import F32, ifloor
+from core.worlds.voxel.numbers import F32, I64, ifloor
 from core.worlds.voxel.ray import EYE_HEIGHT, REACH, look_vector
 from core.worlds.voxel.state import FALLING, FREE, ITEM_SLOTS, QUEUE_SLOTS, Sim
 
@@ -54,7 +55,7 @@ def start_due_falls(sim: Sim) -> None:
         entry = sim.falls[slot]
         if entry.id == 0 or entry.due > p.item_tick:
             continue
-        x, y, z = np.int64(entry.cell[0]), np.int64(entry.cell[1]), np.int64(entry.cell[2])
+        x, y, z = I64(entry.cell[0]), I64(entry.cell[1]), I64(entry.cell[2])
         if id_at(sim, x, y, z) == entry.id and FALL_THROUGH[id_at(sim, x, y - 1, z)]:
             free = free_slot(sim)
             if free < 0:
@@ -117,11 +118,11 @@ def _land(sim, entity, x, y, z):
 
 
 @kernel
-def update_falling(sim: Sim, entity: npt.NDArray[np.void]) -> None:
-    """One tick of a falling block: it leaves its cell at age 0, falls, and ends where it is grounded."""
+def update_falling(sim: Sim, entity: Any) -> None:
+    """One tick of a falling block, an ITEM record: it leaves its cell at age 0, falls, and ends on the ground."""
     x, z = ifloor(entity.pos[0]), ifloor(entity.pos[2])
     if entity.age == 0:
-        cx, cy, cz = np.int64(entity.cell[0]), np.int64(entity.cell[1]), np.int64(entity.cell[2])
+        cx, cy, cz = I64(entity.cell[0]), I64(entity.cell[1]), I64(entity.cell[2])
         if id_at(sim, cx, cy, cz) != entity.item:
             entity.kind = FREE
             return
@@ -149,8 +150,8 @@ def write_landings(sim: Sim) -> None:
         entry = sim.landings[slot]
         if entry.id == 0:
             return
-        x, y, z = np.int64(entry.cell[0]), np.int64(entry.cell[1]), np.int64(entry.cell[2])
-        put_cell(sim, x, y, z, np.int64(entry.id) << 4 | entry.meta)
+        x, y, z = I64(entry.cell[0]), I64(entry.cell[1]), I64(entry.cell[2])
+        put_cell(sim, x, y, z, I64(entry.id) << 4 | entry.meta)
         entry.id = 0
         schedule_fall(sim, x, y, z, LANDING_DELAY)
 

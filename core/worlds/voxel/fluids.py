@@ -5,6 +5,7 @@ import numpy as np
 from core.kernels import kernel
 from core.worlds.voxel.blocks import FACE_X, FACE_Y, FACE_Z, LIQUID, STONE, WATER
 from core.worlds.voxel.grid import cell_at, id_at, put_cell
+from core.worlds.voxel.numbers import I64
 from core.worlds.voxel.state import FLUID_SLOTS, Sim
 
 _WATER, _STILL_WATER, _LAVA, _STILL_LAVA = 8, 9, 10, 11
@@ -64,7 +65,7 @@ def _chebyshev(region, x, y, z):
 @kernel
 def _region_for(sim, x, y, z):
     """The region a marked cell joins: the nearest within 20 cells, else a free one, else the nearest."""
-    nearest, free, best = 0, -1, np.int64(1 << 40)
+    nearest, free, best = 0, -1, I64(1 << 40)
     for index in range(FLUID_SLOTS):
         region = sim.fluids[index]
         if not region.used:
@@ -127,7 +128,7 @@ def _grid_bounds(region, lo, hi):
 def _at(grid, x, y, z):
     """A grid cell, air outside."""
     if 0 <= x < grid.shape[0] and 0 <= y < grid.shape[1] and 0 <= z < grid.shape[2]:
-        return np.int64(grid[x, y, z])
+        return I64(grid[x, y, z])
     return 0
 
 
@@ -219,9 +220,9 @@ def _spread_to(grid, after, x, y, z, liquid, level):
     """Lets a flow arrive in a cell that can take it and is empty or flows lower now."""
     if not (0 <= x < grid.shape[0] and 0 <= y < grid.shape[1] and 0 <= z < grid.shape[2]):
         return
-    now = np.int64(after[x, y, z])
+    now = I64(after[x, y, z])
     lower = now >> 4 == liquid and now & 15 > level
-    if (now == 0 or lower) and _displaceable(np.int64(grid[x, y, z]), liquid):
+    if (now == 0 or lower) and _displaceable(I64(grid[x, y, z]), liquid):
         after[x, y, z] = liquid << 4 | level
 
 
@@ -243,7 +244,7 @@ def _spread_sideways(grid, after, x, y, z, liquid, level):
 @kernel
 def _flow(grid, after, x, y, z):
     """One liquid cell of one step: its own new level, then where it spreads."""
-    cell = np.int64(grid[x, y, z])
+    cell = I64(grid[x, y, z])
     liquid, level = cell >> 4, cell & 15
     cost = 1 if liquid == _WATER else 2
     if level > 0:
@@ -276,7 +277,7 @@ def _write_back(sim, region, lo, after):
         for iy in range(_INNER, ny - _INNER):
             for iz in range(_INNER, nz - _INNER):
                 x, y, z = lo[0] + ix, lo[1] + iy, lo[2] + iz
-                old, new = cell_at(sim, x, y, z), np.int64(after[ix, iy, iz])
+                old, new = cell_at(sim, x, y, z), I64(after[ix, iy, iz])
                 if old == new or (_COVER[old >> 4] and not LIQUID[new >> 4]):
                     continue
                 put_cell(sim, x, y, z, new)
@@ -313,7 +314,7 @@ def _step(sim, region):
 @kernel
 def fluid_tick(sim: Sim) -> None:
     """Steps every region that is due: water every 5 ticks, lava alone every 30."""
-    tick = np.int64(sim.player[0].tick)
+    tick = I64(sim.player[0].tick)
     for index in range(FLUID_SLOTS):
         region = sim.fluids[index]
         if region.used and tick % (_WATER_PERIOD if region.has_water else _LAVA_PERIOD) == 0:

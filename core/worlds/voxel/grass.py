@@ -10,7 +10,7 @@ import numpy as np
 from core.kernels import kernel
 from core.worlds.voxel.blocks import DIRT, EMISSION, GRASS, OPACITY
 from core.worlds.voxel.grid import cell_at, id_at, put_cell
-from core.worlds.voxel.numbers import ifloor
+from core.worlds.voxel.numbers import I64, ifloor
 from core.worlds.voxel.state import Sim
 
 _U = np.uint64
@@ -19,13 +19,13 @@ _S27, _S30, _S31, _S32 = _U(27), _U(30), _U(31), _U(32)
 _TICK_KEY, _X_KEY, _Y_KEY = _U(0x9E3779B97F4A7C15), _U(0xC2B2AE3D27D4EB4F), _U(0x165667B19E3779F9)
 _Z_KEY, _PURPOSE_KEY = _U(0xD6E8FEB86659FD93), _U(0x2545F4914F6CDD1D)
 _ONE, _TWO, _LOW_WORD = _U(1), _U(2), _U(0xFFFFFFFF)
-_RANDOM_TICK, _SPREAD = np.int64(0x5254504F), np.int64(0x52544752)
+_RANDOM_TICK, _SPREAD = I64(0x5254504F), I64(0x52544752)
 _ATTEMPTS = 3
 _SECTIONS = 16
 
 _UNKNOWN, _BARREN, _GRASSY = 0, 1, 2  # values of `Sim.grassy`
 _DAYLIGHT = 15
-_ENOUGH_TO_SPREAD, _ENOUGH_TO_LIVE = np.int64(9), np.int64(4)
+_ENOUGH_TO_SPREAD, _ENOUGH_TO_LIVE = I64(9), I64(4)
 _CLEAR = 2  # the highest opacity grass bears above itself
 _SPAN = int(2 * (_DAYLIGHT - _ENOUGH_TO_LIVE) + 1)
 
@@ -49,7 +49,7 @@ def _word(v):
 @kernel
 def _below(h, bound):
     """B of RULES 11.1: a number in 0..bound-1 of a hash."""
-    return np.int64(((_mix(h) >> _S32) * _U(bound)) >> _S32)
+    return I64(((_mix(h) >> _S32) * _U(bound)) >> _S32)
 
 
 @kernel
@@ -77,7 +77,7 @@ def _sky_light(sim, x, y, z):
     """Light that falls straight down on a cell: 15 under the open sky, less through leaves and water, then 0."""
     level = _DAYLIGHT
     for above in range(sim.lo[1] + sim.cells.shape[1] - 1, y - 1, -1):
-        opacity = np.int64(OPACITY[id_at(sim, x, above, z)])
+        opacity = I64(OPACITY[id_at(sim, x, above, z)])
         if opacity == 0 and level != _DAYLIGHT:
             opacity = 1
         level -= opacity
@@ -95,7 +95,7 @@ def light_reaches(sim: Sim, x: int, y: int, z: int, level: int) -> bool:
         x: world cell; so are y and z.
         level: 4..15.
     """
-    if max(_sky_light(sim, x, y, z), np.int64(EMISSION[id_at(sim, x, y, z)])) >= level:
+    if max(_sky_light(sim, x, y, z), I64(EMISSION[id_at(sim, x, y, z)])) >= level:
         return True
     return _light_flows_in(sim, x, y, z, level)
 
@@ -119,10 +119,10 @@ def _light_flows_in(sim, x, y, z, level):
         head += 1
         cx, cy, cz = x + i - middle, y + j - middle, z + k - middle
         block = id_at(sim, cx, cy, cz)
-        so_far = np.int64(spent[i, j, k])
-        if max(_sky_light(sim, cx, cy, cz), np.int64(EMISSION[block])) - so_far >= level:
+        so_far = I64(spent[i, j, k])
+        if max(_sky_light(sim, cx, cy, cz), I64(EMISSION[block])) - so_far >= level:
             return True
-        loss = so_far + max(1, np.int64(OPACITY[block]))
+        loss = so_far + max(1, I64(OPACITY[block]))
         if loss > budget:
             continue
         for side in range(6):
@@ -172,7 +172,7 @@ def _grow(sim, h, x, y, z):
     """A random tick of the grass at a world cell: it dies in the dark or spreads in the light."""
     if not light_reaches(sim, x, y + 1, z, _ENOUGH_TO_LIVE):
         if OPACITY[id_at(sim, x, y + 1, z)] > _CLEAR:
-            put_cell(sim, x, y, z, np.int64(DIRT << 4))
+            put_cell(sim, x, y, z, I64(DIRT << 4))
         return
     if not light_reaches(sim, x, y + 1, z, _ENOUGH_TO_SPREAD):
         return
@@ -187,7 +187,7 @@ def _grow(sim, h, x, y, z):
         if cell_at(sim, tx, ty, tz) != DIRT << 4 or OPACITY[id_at(sim, tx, ty + 1, tz)] > _CLEAR:
             continue
         if light_reaches(sim, tx, ty + 1, tz, _ENOUGH_TO_LIVE):
-            put_cell(sim, tx, ty, tz, np.int64(GRASS << 4))
+            put_cell(sim, tx, ty, tz, I64(GRASS << 4))
             note_grass(sim, tx, ty, tz)
 
 
@@ -214,7 +214,7 @@ def random_ticks(sim: Sim) -> None:
     """
     p, pos = sim.player[0], sim.body[0].pos
     pcx, pcz = ifloor(pos[0] + p.ox) >> 4, ifloor(pos[2] + p.oz) >> 4
-    radius = np.int64(p.view_distance)
+    radius = I64(p.view_distance)
     h = _tick_hash(p.seed, p.tick)
     first = max(0, sim.lo[1] >> 4)
     last = min(_SECTIONS, (sim.lo[1] + sim.cells.shape[1] + 15) >> 4)

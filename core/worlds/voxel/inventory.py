@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.kernels import kernel
+from core.worlds.voxel.numbers import I64
 
 MAIN_SLOTS = 36
-_OFFHAND = np.int64(36)
+_OFFHAND = I64(36)
 FULL_STACK = 64
 ITEM_IDS = 512  #: table size; ids beyond it stack like blocks
 

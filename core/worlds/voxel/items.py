@@ -13,7 +13,7 @@ from core.worlds.voxel.drops import drain_overflow
 from core.worlds.voxel.falling import start_due_falls, update_falling
 from core.worlds.voxel.grid import cell_at, id_at
 from core.worlds.voxel.inventory import insert
-from core.worlds.voxel.numbers import F32, ifloor
+from core.worlds.voxel.numbers import F32, I64, ifloor
 from core.worlds.voxel.state import FALLING, FREE, ITEM_SLOTS, LIVE_ITEM, Sim
 
 _AIR_DRAG = F32(0.98)
@@ -96,9 +96,7 @@ def _pick_up(sim):
             continue
         if not (py - 0.25 <= entity.pos[1] <= py + 2.8):
             continue
-        entity.count = insert(
-            sim.inventory, np.int64(p.hotbar_sel), np.int64(entity.item), np.int64(entity.count), np.int64(entity.meta)
-        )
+        entity.count = insert(sim.inventory, I64(p.hotbar_sel), I64(entity.item), I64(entity.count), I64(entity.meta))
         if entity.count <= 0:
             entity.kind = FREE
 

@@ -5,12 +5,16 @@ np.float32 and every float32 operation has float32 operands on both sides.
 """
 
 import math
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
 from core.kernels import kernel
 
 F32 = np.float32
+#: int64 in kernels, an int to the type checker: fields of records are narrower, and callees are compiled for int64.
+I64: Callable[[Any], int] = cast(Any, np.int64)
 SINE = np.array([math.sin(((i * math.pi) * 2.0) / 65536.0) for i in range(65536)], dtype=np.float32)
 DEG = F32(0.017453292)
 _TO_INDEX = F32(10430.378)

@@ -7,7 +7,7 @@ from core.worlds.voxel.blocks import CHEST, FURNACE, LADDER, LOG, PLACE_REPLACEA
 from core.worlds.voxel.edits import NO_DROP, queue_edit
 from core.worlds.voxel.grid import id_at
 from core.worlds.voxel.inventory import take
-from core.worlds.voxel.numbers import ifloor
+from core.worlds.voxel.numbers import I64, ifloor
 from core.worlds.voxel.ray import FAR, MISS, cast_from_player, cell_before, eye_height, look_height
 from core.worlds.voxel.state import Sim
 
@@ -141,8 +141,8 @@ def _place(sim):
     if hit[0] != FAR or _INERT[id_at(sim, hit[1], hit[2], hit[3])]:
         return
     x, y, z = cell_before(hit)
-    slot = np.int64(p.hotbar_sel)
-    block, stack_meta = np.int64(sim.inventory[slot, 0]), np.int64(sim.inventory[slot, 2])
+    slot = I64(p.hotbar_sel)
+    block, stack_meta = I64(sim.inventory[slot, 0]), I64(sim.inventory[slot, 2])
     if sim.inventory[slot, 1] <= 0 or not 1 <= block <= 255 or not PLACE_REPLACEABLE[id_at(sim, x, y, z)]:
         return
     if SOLID[block] and _player_in(sim, x, y, z):
@@ -152,7 +152,7 @@ def _place(sim):
     if meta < 0:
         return
     queue_edit(sim, x, y, z, block << 4 | meta, NO_DROP, NO_DROP)
-    take(sim.inventory, slot, np.int64(1))
+    take(sim.inventory, slot, I64(1))
 
 
 @kernel

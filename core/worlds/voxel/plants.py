@@ -9,12 +9,13 @@ from core.kernels import kernel
 from core.worlds.voxel.blocks import CACTUS, DIRT, DOUBLE_PLANT, GRASS, LIQUID, SAND, SOLID, WATER
 from core.worlds.voxel.drops import drop_block_item, next_w, spawn_still_item
 from core.worlds.voxel.grid import EMPTY_CELL, cell_at, id_at, meta_at, put_cell
+from core.worlds.voxel.numbers import I64
 from core.worlds.voxel.state import Sim
 
 _SAPLING, _TALL_GRASS, _DEAD_BUSH, _DANDELION, _POPPY, _LILY, _REED, _FARMLAND = 6, 31, 32, 37, 38, 111, 83, 60
 # int64, as everything passed on: numba compiles a copy of a callee for every literal.
-_REED_ITEM, _SEEDS, _DOUBLE_ITEM, _CACTUS_ITEM = np.int64(338), np.int64(295), np.int64(DOUBLE_PLANT), np.int64(CACTUS)
-_ONE, _PLAIN = np.int64(1), np.int64(0)
+_REED_ITEM, _SEEDS, _DOUBLE_ITEM, _CACTUS_ITEM = I64(338), I64(295), I64(DOUBLE_PLANT), I64(CACTUS)
+_ONE, _PLAIN = I64(1), I64(0)
 _UPPER = 8  # meta bit of the upper half of a double plant
 
 # Notification order of RULES: W, E, D, U, N, S.
@@ -126,7 +127,7 @@ def _notify(sim, x, y, z):
     if block == CACTUS:
         return _check_cactus(sim, x, y, z)
     if block == _FARMLAND and SOLID[id_at(sim, x, y + 1, z)]:
-        put_cell(sim, x, y, z, np.int64(DIRT << 4))
+        put_cell(sim, x, y, z, I64(DIRT << 4))
     return False
 
 

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from core.kernels import kernel
 from core.worlds.voxel.blocks import FACE_X, FACE_Y, FACE_Z, selection_box
-from core.worlds.voxel.numbers import DEG, F32, ifloor, mcos, msin
+from core.worlds.voxel.numbers import DEG, F32, I64, ifloor, mcos, msin
 from core.worlds.voxel.state import Sim
 
 REACH = 5.0
@@ -90,7 +90,7 @@ def cast(
     Returns:
         The distance to the hit point in blocks, or -1.
     """
-    ox, oz = np.int64(sim.player[0].ox), np.int64(sim.player[0].oz)
+    ox, oz = I64(sim.player[0].ox), I64(sim.player[0].oz)
     box, lo, hi, face = np.empty(6), np.empty(3), np.empty(3), np.zeros(1, np.int64)
     lx, ly, lz = ifloor(eye[0]), ifloor(eye[1]), ifloor(eye[2])
     hit[0] = MISS
