@@ -5,8 +5,8 @@ import time
 
 #: Longest single wait. A waiter wakes at least this often to see an interruption.
 SLICE_S = 0.25
-#: A slice that took longer than this was not slow but stopped; no more than this much of it counts.
-LATE_SLICE_S = 2.0
+#: A wait of one slice that took longer than this was stopped, not slow: no more than this much of it counts.
+LATE_SLICE_S = 0.5
 
 
 class Patience:

@@ -7,7 +7,9 @@ from core.host.memory import MIB, reserve_bytes
 from core.ladder.config import AUTO_JOBS
 
 #: What a lane process is taken to need until the first one has been measured (SPEC 1: 160 to 225 MiB).
-EXPECTED_PEAK_BYTES = 230 * MIB
+PROCESS_BYTES = 230 * MIB
+#: What a lane needs within the engine's own process (SPEC 12: a handle takes 14 MiB).
+IN_PROCESS_BYTES = 16 * MIB
 
 
 def cores() -> int:
@@ -21,12 +23,18 @@ def cores() -> int:
 class Admission:
     """The rule by which waiting lanes get a slot. Pure arithmetic; the engine asks it with fresh numbers."""
 
-    def __init__(self, jobs: int, available_bytes: int) -> None:
-        """Fixes the slots (`config.jobs`) and the memory to keep free, given what is available at the start."""
+    def __init__(self, jobs: int, available_bytes: int, has_processes: bool = True) -> None:
+        """Fixes the slots (`config.jobs`) and the memory to keep free, given what is available at the start.
+
+        Args:
+            jobs: lanes at a time, or `AUTO_JOBS`. available_bytes: memory.
+            has_processes: whether each lane has a process of its own.
+        """
         self.slots = cores() + 1 if jobs == AUTO_JOBS else jobs
         self.starting_limit = cores() + 1
         self.reserve_bytes = reserve_bytes(available_bytes)
         self.peak_bytes = 0  #: largest measured lane process, 0 before any was
+        self._expected_bytes = PROCESS_BYTES if has_processes else IN_PROCESS_BYTES
 
     def measured(self, rss_bytes: int) -> None:
         """Takes in one measurement of a lane process."""
@@ -34,8 +42,8 @@ class Admission:
 
     @property
     def lane_bytes(self) -> int:
-        """What one more lane process is expected to need at its largest."""
-        return self.peak_bytes or EXPECTED_PEAK_BYTES
+        """What one more lane is expected to need at its largest."""
+        return self.peak_bytes or self._expected_bytes
 
     def has_room(self, available_bytes: int, running_rss_bytes: Sequence[int]) -> bool:
         """Returns whether one more lane fits, counting what the running ones have yet to grow.
@@ -48,5 +56,8 @@ class Admission:
         return available_bytes - growth - self.lane_bytes >= self.reserve_bytes
 
     def must_shed(self, available_bytes: int, running: int) -> bool:
-        """Returns whether memory is so short that the youngest of several running lanes has to give way."""
+        """Returns whether memory is so short that the youngest of several running lanes has to give way.
+
+        The last one stays: it would only begin again under the same conditions.
+        """
         return running > 1 and available_bytes < self.reserve_bytes // 2

@@ -26,7 +26,7 @@ class Deadlines:
         self._abandon = abandon
 
     def look(self, attempts: Iterable[Attempt]) -> None:
-        """Marks, kills or abandons what is past its deadline; brings back what has answered after all."""
+        """Marks, kills or abandons what is past its deadline."""
         for attempt in attempts:
             if attempt.ending is not None:
                 if self.is_beyond_ending(attempt):
@@ -51,8 +51,6 @@ class Deadlines:
                 self._mark_stuck(attempt, limit_s)
             if self._config.stuck == "kill" or clock.waited_s > limit_s + ASK_PATIENCE_S:
                 attempt.end(Ending(Outcome.TIMEOUT, self._complaint(attempt, limit_s)))
-        elif attempt.is_stuck:
-            self._bring_back(attempt)
 
     def _limit_s(self, attempt: Attempt) -> float:
         lane = attempt.lane
@@ -64,12 +62,6 @@ class Deadlines:
         text = self._complaint(attempt, limit_s)
         attempt.entry.update_from(attempt, state=LaneState.STUCK, note=text)
         self._events.add("stuck", attempt.entry.index, f"{attempt.entry.name}  {text}: STUCK", pid=attempt.pid)
-
-    def _bring_back(self, attempt: Attempt) -> None:
-        attempt.is_stuck = False
-        attempt.entry.update_from(attempt, state=LaneState.RUNNING, note="answered after its deadline")
-        text = f"{attempt.entry.name}  answered after its deadline: running again"
-        self._events.add("resumed", attempt.entry.index, text)
 
     def _complaint(self, attempt: Attempt, limit_s: float) -> str:
         lane = attempt.lane

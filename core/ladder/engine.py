@@ -113,7 +113,7 @@ class Engine:
             SpawnError: no guard process can be started.
         """
         self._processes = Processes(self._run_id)
-        self._admission = Admission(self._config.jobs, memory.available_bytes())
+        self._admission = Admission(self._config.jobs, memory.available_bytes(), self._config.has_magma)
         self._deadlines = Deadlines(self._config, self._events, self._abandon)
         self._monitor = Monitor()
         atexit.register(self._stop_at_exit)
@@ -278,10 +278,7 @@ class Engine:
         available = self._available()
         attempts = self._attempts()
         if self._admission.must_shed(available, len(attempts)):
-            youngest = max((one for one in attempts if one.ending is None), key=lambda one: one.started_s, default=None)
-            if youngest is not None:
-                free_mib = available // memory.MIB
-                youngest.end(Ending(None, f"memory is short ({free_mib} MiB available): waits again", "requeue"))
+            self._shed(attempts, available)
             return
         slots = self._admission.slots - sum(1 for one in attempts if not one.is_stuck)
         starting = self._admission.starting_limit - sum(
@@ -294,6 +291,14 @@ class Engine:
             if entry.view.state is LaneState.WAITING and self._begin(entry):
                 slots, starting = slots - 1, starting - 1
                 weights.append(0)
+
+    def _shed(self, attempts: list[Attempt], available: int) -> None:
+        """Sends the youngest lane back to wait; while one is on its way out, what it frees is waited for first."""
+        if any(attempt.ending is not None for attempt in attempts):
+            return
+        youngest = max(attempts, key=lambda one: one.started_s)
+        note = f"memory is short ({available // memory.MIB} MiB available): waits again"
+        youngest.end(Ending(None, note, "requeue"))
 
     def _available(self) -> int:
         now = time.monotonic()
@@ -390,6 +395,7 @@ class Engine:
             if entry.attempt is not attempt:
                 return  # abandoned long ago
             entry.attempt = None
+            self._available_due_s = 0.0  # what it held is free now
             result = _completed(result, attempt)
             ending = attempt.ending
             if ending is not None and ending.event:

@@ -161,6 +161,8 @@ class Attempt:
 
     def decided(self, lane: Lane) -> None:
         """See `LaneWatch.decided`. A decision that changes no view costs two comparisons and a clock."""
+        if self.is_stuck:
+            self._answer_late()
         now = time.monotonic()
         if now >= self._view_due_s:
             self._view_due_s = now + VIEW_INTERVAL_S
@@ -169,6 +171,12 @@ class Attempt:
             self.entry.go.wait(PAUSE_SLICE_S)
         if self.ending is not None:
             raise WorldInterrupted(self.ending.note)
+
+    def _answer_late(self) -> None:
+        """Brings back a STUCK lane that nobody has killed yet. Its slot may be taken; then one more lane runs."""
+        self.is_stuck = False
+        self.entry.update_from(self, state=LaneState.RUNNING, note="answered after its deadline")
+        self.news("resumed", "answered after its deadline: running again")
 
     def news(self, kind: str, text: str, **data: Any) -> None:
         """See `LaneWatch.news`."""

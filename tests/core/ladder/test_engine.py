@@ -1,6 +1,10 @@
 """The engine with real lane processes: outcomes of every misbehaviour, slots, kill, pause, retry, stop."""
 
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
+from core.host import memory
 from core.host.processes import leftovers
 from core.ladder.config import ALL_JOBS, LadderConfig
 from core.ladder.deadlines import ASK_PATIENCE_S
@@ -350,3 +355,82 @@ def test_events_are_numbered_without_gaps(make: Make) -> None:
     assert engine.wait_event(len(events) - 1, 0.0)
     assert not engine.wait_event(len(events), 0.01)
     assert engine.events_since(len(events)) == []
+
+
+def test_short_memory_sends_the_youngest_back_to_wait(
+    make: Make, reference: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A requeue is no outcome and uses no retry; the lane later gives what it would have given."""
+    plenty = memory.available_bytes()
+    monkeypatch.setattr(memory, "available_bytes", lambda: plenty)
+    engine = make(jobs=2, ep_ticks=400_000, retries=0)
+    assert until(lambda: sum(view.decision > 5 for view in engine.views()) == 2)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 0)
+    assert until(lambda: any(event.kind == "requeue" for event in engine.events_since(0)))
+    assert until(lambda: sum(entry.attempt is not None for entry in engine._entries) == 1)
+    time.sleep(0.5)  # memory stays short: nobody starts, and the last lane is not sent away
+    requeued = [event.lane for event in engine.events_since(0) if event.kind == "requeue"]
+    assert len(requeued) == 1
+    assert states(engine).count("running") == 1
+    assert states(engine)[requeued[0] or 0] == "waiting"
+    monkeypatch.setattr(memory, "available_bytes", lambda: plenty)
+    assert until(lambda: sum(entry.attempt is not None for entry in engine._entries) == 2)
+
+
+DRIVER = """
+import sys, time
+from pathlib import Path
+from core.ladder.config import LadderConfig
+from core.ladder.engine import Engine
+from core.ladder.plan import make_plan
+from core.policy.controls import controller_factory
+folder, how = sys.argv[1:3]
+config = LadderConfig(backend="magma", policy="noop", seeds=(2, 3), tries=1, snaps_dir=folder, step_timeout_s=1.5,
+                      magma_bin=folder + "/toy_lane", ep_ticks=400_000, retries=0,
+                      lane_args=("--misbehave", how, "--at", "42", "--late-s", "1.0"))
+engine = Engine(config, make_plan(config), controller_factory("noop"), run_id="driver-" + how)
+engine.start()
+while sum(view.decision > 2 for view in engine.views()) < 2:
+    time.sleep(0.01)
+print("running", flush=True)
+sys.stdin.read()
+if how == "late":
+    print([str(view.state) for view in engine.views()], [event.kind for event in engine.events_since(0)], flush=True)
+raise RuntimeError("an uncaught error in the main thread")
+"""
+
+
+def drive(folder: Path, how: str) -> "subprocess.Popen[str]":
+    """Starts an engine in a process of its own and returns when its lanes run."""
+    for seed in (2, 3):
+        toy_snapshot(folder, seed)
+    toy_program(folder)
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, folder, how],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert driver.stdout is not None
+    assert driver.stdout.readline() == "running\n"
+    return driver
+
+
+def test_an_uncaught_error_in_the_program_leaves_no_child(tmp_path: Path) -> None:
+    driver = drive(tmp_path, "stubborn")
+    assert len(leftovers("driver-stubborn")) >= 2
+    _out, err = driver.communicate("", PATIENCE_S)
+    assert "an uncaught error in the main thread" in err
+    assert until(lambda: not leftovers("driver-stubborn"), 5.0)
+
+
+def test_time_stopped_does_not_count(tmp_path: Path) -> None:
+    """Stopped for longer than the step deadline (Ctrl-Z), with an answer outstanding: nobody is stuck."""
+    driver = drive(tmp_path, "late")
+    driver.send_signal(signal.SIGSTOP)
+    time.sleep(3.0)
+    driver.send_signal(signal.SIGCONT)
+    out, _err = driver.communicate("", PATIENCE_S)
+    assert out == "['running', 'running'] ['run-start', 'started', 'started']\n"
