@@ -167,8 +167,7 @@ def _save(world: MagmaWorld, target: Path, seed: int, decision: int = -1, attemp
                 f"seed {seed}: the lane program wrote no snapshot{f' ({words[-1]})' if words else ''}; "
                 "does it know the `snapshot` key?"
             )
-        snapshot = read_snapshot(unchecked)
-        _check(unchecked, snapshot, seed)
+        snapshot = _checked(unchecked, target, seed)
         baked = _described(target, snapshot, decision, attempt)
         os.replace(unchecked, target)
         return baked
@@ -178,13 +177,19 @@ def _save(world: MagmaWorld, target: Path, seed: int, decision: int = -1, attemp
         unchecked.unlink(missing_ok=True)
 
 
-def _check(path: Path, snapshot: Snapshot, seed: int) -> None:
-    if snapshot.seed != seed:
-        raise NetheriteError(f"{path}: seed is {snapshot.seed}, expected {seed}")
+def _checked(path: Path, target: Path, seed: int) -> Snapshot:
+    """Reads what was written to `path`; complaints call it by the name it would have got."""
     width = 2 * HALF_WIDTH
-    if (snapshot.cells.shape[0], snapshot.cells.shape[2]) != (width, width):
-        raise NetheriteError(f"{path}: region is {snapshot.cells.shape} cells, expected {width} in x and z")
-    check_coal(path, snapshot)
+    try:
+        snapshot = read_snapshot(path)
+        if snapshot.seed != seed:
+            raise NetheriteError(f"{path}: seed is {snapshot.seed}, expected {seed}")
+        if (snapshot.cells.shape[0], snapshot.cells.shape[2]) != (width, width):
+            raise NetheriteError(f"{path}: region is {snapshot.cells.shape} cells, expected {width} in x and z")
+        check_coal(path, snapshot)
+    except NetheriteError as error:
+        raise NetheriteError(f"not kept: {str(error).replace(str(path), str(target))}") from error
+    return snapshot
 
 
 def _described(path: Path, snapshot: Snapshot, decision: int, attempt: int) -> Baked:

@@ -10,7 +10,9 @@ import pytest
 
 from core.ladder.config import DEFAULT_SEEDS
 from core.runs import store
-from tests.toy import environment, make_toy, netherite
+from tests.toy import PROGRAM, environment, make_toy, netherite
+
+PROGRAMS = PROGRAM.parent
 
 
 @pytest.fixture
@@ -88,6 +90,24 @@ def test_tune_tells_and_a_run_says_what_was_not_shown(tmp_path: Path, runs: Path
         assert done.returncode == 0, done.stderr
         assert ("# lane arguments --late-s 0.7: not shown to leave" in done.stdout) == note
         assert ("# lane arguments" in done.stdout) == note
+
+
+def test_bake_on_the_command_line(tmp_path: Path, runs: Path) -> None:
+    game = tmp_path / "game"
+    game.write_text(f'#!/bin/sh\nexec {sys.executable} {PROGRAMS / "baking_lane.py"} "$@"\n')
+    game.chmod(0o755)
+    (tmp_path / "snaps").mkdir()
+    bake = ["bake", f"--magma-bin={game}", f"--snaps-dir={tmp_path / 'snaps'}", "--seeds=3,4"]
+    done = netherite(runs, *bake)
+    assert done.stdout.count("128x4x128 cells, liquids yes, 2 coal\n") == 2
+    assert done.returncode == 0
+    assert netherite(runs, *bake).returncode == 4
+    climbed = netherite(runs, *bake, "--stage=2", "--policy=noop", "--tries=1", "--ep-ticks=8")
+    assert climbed.stdout == "".join(f"seed {seed}: pick not reached in 1 x 2 decisions\n" for seed in (3, 4))
+    assert climbed.returncode == 3
+    for wrong in (["--stage=all"], ["--backend=voxel"], ["--backend=cpu"]):
+        refused = netherite(runs, *bake, *wrong, *([] if "voxel" not in wrong[0] else ["--snaps-dir=generated"]))
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
 
 
 def test_doctor_on_the_command_line(tmp_path: Path, runs: Path) -> None:
