@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.color import ColorSystem
 from rich.segment import Segment
@@ -25,6 +26,9 @@ from netherite_tui.settings import Settings
 from netherite_tui.terminal import SturdyDriver, signals_end
 from netherite_tui.theming import load_glyphs, load_palettes, terminal_is_ascii, to_ascii
 from netherite_tui.words import plain
+
+if TYPE_CHECKING:
+    from core.ladder.config import Resolved
 
 TITLE = "netherite"
 
@@ -66,15 +70,15 @@ class NetheriteApp(App[int]):
         self,
         client: RunClient | None = None,
         *,
-        home: Callable[[], Screen[None]] | None = None,
+        runs_dir: Path | None = None,
         settings: Settings | None = None,
         readonly: bool = False,
     ) -> None:
         """Makes the app.
 
         Args:
-            client: the run to show.
-            home: makes the screen that lists runs; None when there is no way back to a list.
+            client: the run to show; None shows the list of runs.
+            runs_dir: the folder of the runs; None when there is no list to go back to.
             settings: the user's settings.
             readonly: offer nothing that changes a run.
 
@@ -89,7 +93,7 @@ class NetheriteApp(App[int]):
         super().__init__(driver_class=SturdyDriver, ansi_color=True if no_color else None)
         self.title = TITLE
         self.client = client
-        self.home = home
+        self.runs_dir = runs_dir
         self.readonly = readonly
         self.mouse_on = self.settings.mouse
         self.signal_number = 0
@@ -162,37 +166,96 @@ class NetheriteApp(App[int]):
         """Shows the run or the list, then starts the run: the first paint waits for nothing."""
         for complaint in self.complaints:
             self.alert("theme not used", complaint)
+        if self.runs_dir is not None:
+            from netherite_tui.screens.runs import RunsScreen
+
+            self.push_screen(RunsScreen(self.runs_dir))
         if self.client is not None:
-            self.push_screen(RunScreen(self.client))
-            self.call_after_refresh(self.client.start)
-        elif self.home is not None:
-            self.push_screen(self.home())
+            self.show_run(self.client)
 
     def show_run(self, client: RunClient) -> None:
-        """Opens a run on top of the list."""
+        """Opens a run, on top of the list when there is one; it starts after its first paint."""
         self.client = client
         self._told.clear()
         self.push_screen(RunScreen(client))
         self.call_after_refresh(client.start)
 
+    def open_run(self, folder: Path) -> None:
+        """Opens the run in a folder: attached while it lives here, else what the folder holds.
+
+        Raises:
+            NetheriteError: it belongs to another host, or cannot be read.
+        """
+        from netherite_tui.clients.opening import client_of
+
+        self.show_run(client_of(folder))
+
+    def resume_run(self, folder: Path) -> None:
+        """Goes on with a run in this process.
+
+        Raises:
+            NetheriteError: its folder cannot be read.
+        """
+        from netherite_tui.clients.opening import resumed_run
+
+        self.show_run(resumed_run(folder))
+
+    def start_run(self, resolved: "Resolved", argv: list[str]) -> None:
+        """Starts a new run in this process."""
+        from netherite_tui.clients.opening import new_run
+
+        assert self.runs_dir is not None
+        self.show_run(new_run(resolved, self.runs_dir, argv))
+
+    def open_new_run(self) -> None:
+        """Asks for the settings of a new run."""
+        from netherite_tui.screens.new_run import NewRunScreen
+
+        assert self.runs_dir is not None
+        self.push_screen(NewRunScreen(self.runs_dir))
+
+    def export_run(self, folder: Path) -> None:
+        """Exports a run without opening it.
+
+        Raises:
+            NetheriteError: its folder cannot be read.
+        """
+        from netherite_tui.clients.opening import client_of
+
+        client = client_of(folder)
+        client.start()
+        self.open_export(RunModel(client))
+
+    def run_failed(self, client: RunClient) -> None:
+        """Leaves a run that could not begin: back to the list with its one line, or out of the app."""
+        if self.runs_dir is None:
+            self.exit(1)
+            return
+        self.alert("not started", str(client.error))
+        self.leave_run()
+
     def leave_run(self) -> None:
         """Goes back to the list; a run that lives in this process asks as quitting does."""
-        if self.home is None or self.client is None:
+        if self.runs_dir is None or self.client is None:
             return
-        if self.client.owned and self.client.status().phase not in ("ended", "gone"):
+        if self._runs_here():
             self.say("this run ends with the dashboard: q quits, or start it with --detach")
             return
         self.client.close()
         self.client = None
         self.pop_screen()
 
+    def _runs_here(self) -> bool:
+        client = self.client
+        return client is not None and client.owned and client.status().phase not in ("ended", "gone", "failed")
+
     async def action_quit(self) -> None:
         """Quits; asks first when lanes run here. A second request while it stops quits at once."""
         client = self.client
-        phase = client.status().phase if client is not None else "ended"
-        if client is None or not client.owned or phase in ("ended", "gone"):
+        if client is None or not self._runs_here():
             self.exit(0)
-        elif phase == "stopping":
+        elif client.status().phase == "stopping":
+            client.abort()
             self.exit(130)
         elif not isinstance(self.screen, Confirm):
             lines = ["Lanes run in this process. They stop, and what is finished is saved for --resume."]
@@ -206,7 +269,7 @@ class NetheriteApp(App[int]):
             self.set_interval(0.1, self._leave_when_stopped)
 
     def _leave_when_stopped(self) -> None:
-        if self.client is None or self.client.status().phase in ("ended", "gone"):
+        if not self._runs_here():
             self.exit(130)
 
     def end_by_signal(self, number: int) -> None:
@@ -381,24 +444,35 @@ _SHORT_KEYS = {
 def run_app(
     client: RunClient | None = None,
     *,
-    home: Callable[[], Screen[None]] | None = None,
+    runs_dir: Path | None = None,
     settings: Settings | None = None,
     readonly: bool = False,
 ) -> int:
     """Runs the dashboard on the terminal until it is left, and lets go of the run.
 
+    Args:
+        client: the run to show; None shows the list of runs.
+        runs_dir: the folder of the runs; None when there is no list to go back to.
+        settings: the user's settings.
+        readonly: offer nothing that changes a run.
+
     Returns:
         0 when it was left in the ordinary way, 130 when a run was stopped on the way, 128 + n after signal n.
+
+    Raises:
+        NetheriteError: a setting that cannot be used, or the run could not begin.
     """
-    app = NetheriteApp(client, home=home, settings=settings, readonly=readonly)
+    app = NetheriteApp(client, runs_dir=runs_dir, settings=settings, readonly=readonly)
 
     def let_go() -> None:
         if app.client is not None:
             app.client.close()
 
     with signals_end(app.end_by_signal, let_go):
-        code = app.run(mouse=app.settings.mouse)
+        app.run(mouse=app.settings.mouse)
         let_go()
     if app.signal_number:
         return 128 + app.signal_number
-    return app.return_code or code or 0
+    if runs_dir is None and client is not None and client.error is not None:
+        raise client.error
+    return app.return_value or app.return_code or 0

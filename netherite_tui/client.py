@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.errors import NetheriteError
 from core.ladder.events import Event, LaneResult, LaneView
 
 
@@ -28,7 +29,7 @@ class RunFacts:
 class RunStatus:
     """How the run as a whole is doing."""
 
-    phase: str  #: preparing, running, paused, stopping, ended, gone
+    phase: str  #: preparing, running, stopping, ended, gone, failed
     detail: str = ""  #: one line: what it prepares, why it ended, what went wrong
     started: float | None = None  #: unix seconds
     ended: float | None = None  #: unix seconds
@@ -44,6 +45,7 @@ class RunClient(Protocol):
     facts: RunFacts
     owned: bool  #: whether its lanes run in this process and end with it
     read_only: str  #: why nothing can be changed; empty when it can
+    error: NetheriteError | None  #: why there is no run to show; None while there is, or may be, one
 
     def start(self) -> None:
         """Begins to run or to connect, in the background."""
@@ -53,6 +55,9 @@ class RunClient(Protocol):
 
     def views(self) -> tuple[LaneView, ...]:
         """Returns one view a lane, in lane order; empty until they are known."""
+
+    def watch(self, indices: Iterable[int]) -> None:
+        """Says whose previews are on the screen; a distant engine sends the records of these lanes only."""
 
     def events_since(self, n: int) -> Sequence[Event]:
         """Returns the events from number `n` on."""
@@ -93,6 +98,9 @@ class RunClient(Protocol):
 
     def stop(self) -> None:
         """Stops the run and saves it for `--resume`. Returns at once; `status` tells when it is done."""
+
+    def abort(self) -> None:
+        """Ends an owned run at once, also while it is stopping; does nothing to any other."""
 
     def close(self) -> None:
         """Lets go of the run within bounded time. An owned run is stopped and saved, any other goes on."""

@@ -143,10 +143,17 @@ class RunScreen(Screen[None]):
                     self._show(pane, change, pictures)
                 except Exception as error:
                     self.app.panel_failed(pane, error)
+        self.client.watch(self._previewed())
         for event in change.events if self._looked else ():
             self.app.announce(event, self.model)
         self._looked = True
         self._announce_state()
+
+    def _previewed(self) -> frozenset[int]:
+        """Returns the lanes whose records are on the screen: a distant engine need not send the others."""
+        camera, wall = self.query_one(CameraPane), self.query_one(WallPane)
+        shown = {camera.index} if camera.display else set()
+        return frozenset(shown | set(wall.wanted() if wall.display else ()))
 
     def _show(self, pane: Pane, change: Change, pictures: bool) -> None:
         if isinstance(pane, LanesPane | MatrixPane | LogPane):
@@ -159,6 +166,9 @@ class RunScreen(Screen[None]):
             pane.redraw()
 
     def _announce_state(self) -> None:
+        if self.model.status.phase == "failed" and "failed" not in self._told:
+            self._told.add("failed")
+            self.app.run_failed(self.client)
         if self.model.status.phase == "gone" and "gone" not in self._told:
             self._told.add("gone")
             self.app.alert("engine gone", "the run's engine ended without saying so; its folder holds what it saved")

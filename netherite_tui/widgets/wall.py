@@ -66,6 +66,15 @@ class WallPane(Pane):
         """How many lanes are shown at once."""
         return self._columns * self._rows
 
+    def wanted(self) -> list[int]:
+        """Returns the lanes of the page; live ones without a record yet belong to it too."""
+        live = [v.index for v in self.model.views if v.outcome is None and v.pid is not None]
+        return list(dict.fromkeys([*self.shown(), *live[: self.tiles_a_page]]))
+
+    def shown(self) -> list[int]:
+        """Returns the lanes of the page."""
+        return self.order[self.page * self.tiles_a_page :][: self.tiles_a_page]
+
     def show_view(self, view: View) -> None:
         """Shows another view of every lane."""
         self.view = view
@@ -120,7 +129,7 @@ class WallPane(Pane):
         self.scale, self._columns, self._rows = scale, max(1, columns), max(1, rows)
 
     def _compose_lines(self, width: int) -> list[tuple[Hashable, Strip]]:
-        shown = self.order[self.page * self.tiles_a_page :][: self.tiles_a_page]
+        shown = self.shown()
         if not shown:
             return [("none", Line().add(" no record yet", self.look["dim"]).strip(width))]
         lines: list[tuple[Hashable, Strip]] = []

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.errors import BadInput
+from core.errors import BadInput, NetheriteError
 from core.ladder.events import Event, LaneResult, LaneState, LaneView, Outcome
 from core.wire.bolr import RECORD
 from netherite_tui.client import RunFacts, RunStatus
@@ -39,6 +39,8 @@ class FakeClient:
         self.facts = facts
         self.owned = True
         self.read_only = ""
+        self.error: NetheriteError | None = None
+        self.watched: frozenset[int] = frozenset()
         self.calls: list[tuple[str, tuple[int, ...]]] = []
         self.started = 0
         self.closed = 0
@@ -99,6 +101,12 @@ class FakeClient:
     def stop(self) -> None:
         self._call("stop", ())
         self.state = replace(self.state, phase="ended")
+
+    def watch(self, indices: Iterable[int]) -> None:
+        self.watched = frozenset(indices)
+
+    def abort(self) -> None:
+        self._call("abort", ())
 
     def close(self) -> None:
         self.closed += 1
