@@ -23,6 +23,7 @@ from core.ladder.config import (
 )
 from netherite_tui.cli.common import RUN, runs_dir_option
 from netherite_tui.cli.complete import complete_value
+from netherite_tui.cli.dashboard import drive_in_dashboard, has_terminal
 
 if TYPE_CHECKING:
     from core.runs.session import Session
@@ -104,28 +105,37 @@ def run(resumed: str | None, runs_dir: Path | None, headless: bool, detach: bool
 def run_new(resolved: Resolved, runs_dir: Path | None, headless: bool) -> int:
     """Runs a new ladder and returns the exit code."""
     from core.runs import store
+
+    if not headless and has_terminal():
+        from netherite_tui.clients.opening import new_run
+
+        return drive_in_dashboard(new_run(resolved, store.runs_dir(runs_dir)))
     from core.runs.session import Session
 
     return _run_session(
-        lambda tell: Session.create(resolved, runs_dir=store.runs_dir(runs_dir), argv=sys.argv, on_progress=tell),
-        headless=headless,
+        lambda tell: Session.create(resolved, runs_dir=store.runs_dir(runs_dir), argv=sys.argv, on_progress=tell)
     )
 
 
 def run_again(name: str, runs_dir: Path | None, headless: bool, parameters: Mapping[str, Any]) -> int:
     """Goes on with a run and returns the exit code."""
     from core.runs import store
-    from core.runs.session import Session
 
     changes = {**parse_set(parameters["assignments"]), **typed_values(parameters)}
     folder = store.find_run(store.runs_dir(runs_dir), name).resolve()
+    if not headless and has_terminal():
+        from netherite_tui.clients.opening import resumed_run
+
+        return drive_in_dashboard(resumed_run(folder, changes))
+    from core.runs.session import Session
+
     home = store.read_manifest(folder).get("directory", "")
     with contextlib.suppress(OSError):  # its relative paths, and magma.conf, belong to where it was first started
         os.chdir(home)
-    return _run_session(lambda tell: Session.reopen(folder, changes, on_progress=tell), headless=headless)
+    return _run_session(lambda tell: Session.reopen(folder, changes, on_progress=tell))
 
 
-def _run_session(make: Callable[[Callable[[str], None]], "Session"], *, headless: bool) -> int:
+def _run_session(make: Callable[[Callable[[str], None]], "Session"]) -> int:
     from netherite_tui.cli.drive import announce, drive
 
     session = make(partial(click.echo, err=True))

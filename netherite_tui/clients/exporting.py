@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from core.ladder.events import LaneResult
 
@@ -18,17 +17,5 @@ def export_text(folder: Path, results: Mapping[int, LaneResult], format: str) ->
 
     manifest = store.read_manifest(folder)
     config, plan = config_from_dict(manifest["config"]), store.plan_from_list(manifest["lanes"])
-    made = export.make_export(config, plan, results, provenance_labels(manifest), manifest["notes"])
+    made = export.make_export(config, plan, results, export.provenance_of(manifest), manifest["notes"])
     return export.render(made, format)
-
-
-def provenance_labels(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Returns who ran it where and on what: label to value, in the order to be shown."""
-    labels = {"run": str(manifest["id"]), "host": str(manifest.get("engine", {}).get("host", ""))}
-    labels |= {name: str(version) for name, version in manifest["versions"].items()}
-    labels |= {name.replace("_", " "): str(value)[:12] for name, value in manifest["hashes"].items()}
-    config = manifest["config"]
-    for name in ("lane_args", "faults"):
-        if config.get(name):
-            labels[name.replace("_", " ")] = " ".join(config[name])
-    return labels

@@ -62,13 +62,16 @@ def resumed_run(folder: Path, changes: Mapping[str, Any] | None = None) -> LiveR
     from core.runs import store
 
     manifest = store.read_manifest(folder)
+    asking = dict(changes or {})
+    if "stuck" not in manifest.get("origins", {}):
+        asking.setdefault("stuck", "ask")
 
     def make(tell: Callable[[str], None]) -> "Session":
         from core.runs.session import Session
 
         with contextlib.suppress(OSError):  # its relative paths and magma.conf belong there
             os.chdir(manifest.get("directory", ""))
-        return Session.reopen(folder.resolve(), changes, on_progress=tell)
+        return Session.reopen(folder.resolve(), asking, on_progress=tell)
 
     return LiveRun(make, _facts(config_from_dict(manifest["config"])))
 
