@@ -82,8 +82,8 @@ class ExportScreen(Screen[None]):
     ExportScreen { background: $background; }
     ExportScreen > Vertical { height: auto; padding: 0 2; margin-top: 1; }
     ExportScreen Static { height: 1; width: 100%; }
-    ExportScreen Input { border: none; height: 1; padding: 0; margin-bottom: 1; }
-    ExportScreen Input { background: $panel; color: $foreground; }
+    ExportScreen Input, ExportScreen Input:focus { border: none; height: 1; padding: 0; margin-bottom: 1; }
+    ExportScreen Input, ExportScreen Input:focus { background: $panel; color: $foreground; }
     ExportScreen #preview { height: 1fr; }
     """
     BINDINGS: ClassVar = [

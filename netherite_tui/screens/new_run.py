@@ -56,7 +56,7 @@ class NewRunScreen(Screen[None]):
     NewRunScreen #columns.narrow > #doctor { height: 1fr; }
     NewRunScreen Horizontal { height: 1; }
     NewRunScreen .name { width: 11; color: $secondary; }
-    NewRunScreen Input { width: 1fr; border: none; height: 1; padding: 0; }
+    NewRunScreen Input, NewRunScreen Input:focus { width: 1fr; border: none; height: 1; padding: 0; }
     NewRunScreen Input { background: $panel; color: $foreground; }
     NewRunScreen Input:focus { background: $surface; text-style: bold; }
     NewRunScreen .trouble { width: 1fr; color: $warning; padding-left: 1; }

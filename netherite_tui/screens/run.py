@@ -52,10 +52,8 @@ class RunScreen(Screen[None]):
     RunScreen #body.large > #lanes { column-span: 2; }
     RunScreen #body.large > #camera { row-span: 2; }
     RunScreen #body.large > #wall { column-span: 3; }
-    RunScreen #filter {
-        display: none; dock: bottom; height: 1; border: none; padding: 0 1; background: $panel; color: $foreground;
-        margin-bottom: 1;
-    }
+    RunScreen #filter { display: none; dock: bottom; margin-bottom: 1; background: $panel; color: $foreground; }
+    RunScreen #filter, RunScreen #filter:focus { height: 1; border: none; padding: 0 1; }
     RunScreen #filter.asked { display: block; }
     """
     BINDINGS: ClassVar = [

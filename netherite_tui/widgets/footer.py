@@ -46,10 +46,12 @@ class Footer(Lines):
         hints = list(self.hints)
         while hints and 1 + sum(len(hint.key) + len(hint.label) + 2 for hint in hints) > width:
             hints.remove(max(hints, key=lambda hint: hint.rank))
+        spare = width - 1 - sum(len(hint.key) + len(hint.label) + 2 for hint in hints)
+        gap = "  " if spare >= len(hints) else " "
         line = Line().add(" ")
         for hint in hints:
             click = Style(meta={"@click": hint.action})
             line.add(hint.key, self.look["key"] + click)
             label = self.look["strong"] + Style(underline=True) if hint.active else self.look["dim"]
-            line.add(f" {hint.label}" if hint.label else "", label + click).add(" ")
+            line.add(f" {hint.label}" if hint.label else "", label + click).add(gap)
         return line.strip(width)

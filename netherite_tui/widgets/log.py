@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from typing import ClassVar
 
 from textual.binding import Binding
+from textual.geometry import Size
 from textual.strip import Strip
 
 from core.ladder.events import Event
@@ -44,14 +45,24 @@ class LogPane(Pane):
         """Adds new events."""
         if not change.events:
             return
-        following = self.scroll_offset.y >= self.max_scroll_y
+        height = self.inner.height
+        following = self.scroll_offset.y >= len(self.shown) - height
         self.shown.extend(event for event in change.events if self._passes(event))
         if len(self.shown) > len(self.model.events):
             del self.shown[: len(self.shown) - len(self.model.events)]
         self.update_lines()
         if following:
-            self.scroll_end(animate=False, immediate=True)
-            self.update_lines()
+            self._go_to_newest()
+
+    def _go_to_newest(self) -> None:
+        self.virtual_size = Size(self.inner.width, len(self.shown))
+        self.scroll_to(y=max(0, len(self.shown) - self.inner.height), animate=False, immediate=True, force=True)
+        self.update_lines()
+
+    def on_resize(self) -> None:
+        """Keeps the newest in sight."""
+        super().on_resize()
+        self._go_to_newest()
 
     def set_filter(self, text: str) -> None:
         """Shows only events with every word of `text`."""
@@ -62,8 +73,7 @@ class LogPane(Pane):
         """Filters all events anew and goes to the newest."""
         self.shown = [event for event in self.model.events if self._passes(event)]
         self.border_subtitle = f"filter: {plain(self.filter)}" if self.filter else ""
-        self.update_lines()
-        self.scroll_end(animate=False, immediate=True)
+        self._go_to_newest()
 
     def line_count(self) -> int:
         """Returns the number of events shown."""
