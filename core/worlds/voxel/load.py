@@ -1,5 +1,8 @@
 """Between a snapshot and a running world: what BSNP sets, what it does not, and back (RULES 13, SPEC 11)."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from core.wire.bsnp import HEAD, Snapshot, coal_cells
@@ -86,10 +89,14 @@ def _place(body: np.void, feet: tuple[float, float, float]) -> None:
     body["box"] = (x - HALF_WIDTH, y, z - HALF_WIDTH, x + HALF_WIDTH, y + HEIGHT, z + HALF_WIDTH)
 
 
-def snapshot_of_sim(sim: Sim) -> Snapshot:
-    """Returns a snapshot of a running world, cells copied: everything BSNP has a field for."""
+def snapshot_of_sim(sim: Sim, half_width: int) -> Snapshot:
+    """Returns everything BSNP has a field for, and the cells around the player.
+
+    Args:
+        sim: a running world; cells are copied.
+        half_width: blocks around the player's cell along x and z; cut off where the world's region ends.
+    """
     head = np.zeros(1, HEAD)[0]
-    head["magic"], head["version"] = b"BSNP", 1
     for name in _BODY_FIELDS:
         head[name] = sim.body[0][name]
     for name in _PLAYER_FIELDS:
@@ -99,6 +106,16 @@ def snapshot_of_sim(sim: Sim) -> Snapshot:
     items = np.zeros(len(live), SNAPSHOT_ITEM)
     for name in _ITEM_FIELDS:
         items[name] = live[name]
-    head["n_items"], head["region_lo"], head["region_size"] = len(items), sim.lo, sim.cells.shape
-    snapshot = Snapshot(head, items, sim.cells.copy(), np.zeros((0, 3), np.int32))
-    return Snapshot(head, items, snapshot.cells, coal_cells(snapshot))
+    (x0, x1), (z0, z1) = (_around(sim, axis, half_width) for axis in (0, 2))
+    cells = sim.cells[x0:x1, :, z0:z1].copy()
+    head["region_lo"] = sim.lo + np.array([x0, 0, z0])
+    bare = Snapshot(head, items, cells, np.zeros((0, 3), np.int32))
+    return replace(bare, coal=coal_cells(bare))
+
+
+def _around(sim: Sim, axis: int, half_width: int) -> tuple[int, int]:
+    """Returns the index range of cells within `half_width` of the player's cell, inside the region."""
+    origin = sim.player[0]["ox" if axis == 0 else "oz"]
+    middle = math.floor(sim.body[0]["pos"][axis]) + int(origin) - int(sim.lo[axis])
+    size = sim.cells.shape[axis]
+    return min(max(middle - half_width, 0), size - 1), max(min(middle + half_width, size), 1)

@@ -191,9 +191,9 @@ class Sim(structref.StructRefProxy):  # type: ignore[misc]
             setattr(sim, name, arrays[name])
         return sim
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Returns the arrays by field name; copying them is a snapshot, comparing them is equality."""
-        return {name: getattr(self, name) for name in FIELDS}
+    def copy(self) -> "Sim":
+        """Returns a world of its own in the very same state."""
+        return Sim(**{name: getattr(self, name).copy() for name in FIELDS})
 
 
 FIELDS = tuple(Sim.__annotations__)
