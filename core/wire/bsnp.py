@@ -205,7 +205,8 @@ def _checked_head(path: Path, raw: bytes) -> np.void:
             raise BadInput(f"{path}: region size rn{axis} is {n}, expected 1..{most}")
     for name in _FINITE:
         if not np.isfinite(head[name]).all():
-            raise BadInput(f"{path}: {name} is {head[name]}, expected finite numbers")
+            found = ", ".join(f"{value:g}" for value in np.ravel(head[name]))
+            raise BadInput(f"{path}: {name} is {found}, expected finite numbers")
     if not 0 <= head["hotbar_sel"] <= 8:
         raise BadInput(f"{path}: hotbar_sel is {head['hotbar_sel']}, expected 0..8")
     if not 0 <= head["container"] <= 2:

@@ -114,7 +114,9 @@ def kill(run_name: str, lane_names: tuple[str, ...], stuck: bool, everything: bo
 @lanes_argument
 @runs_dir_option
 def pause(run_name: str, lane_names: tuple[str, ...], runs_dir: Path | None) -> int:
-    """Hold lanes before their next decision; all of them when none is named. They keep their places and deadlines."""
+    """Hold lanes before their next decision; all of them when none is named.
+
+    They keep their places, and their deadlines stand still."""
     return _hold_or_go("pause", "paused", run_name, lane_names, runs_dir)
 
 

@@ -89,7 +89,7 @@ COAL_AT = 752 + 2 * 76 + 2 * 60
         (lambda data: data[: COAL_AT + 3], f"expected at least {COAL_AT + 4} to hold the coal count"),
         (lambda data: data[:-1], "to hold 3 coal cells"),
         (lambda data: data + b"xyz", "3 trailing bytes after the coal list"),
-        (patch(offset_of("pos", 1), "d", float("nan")), "pos is [ 0. nan  0.], expected finite numbers"),
+        (patch(offset_of("pos", 1), "d", float("nan")), "pos is 0, nan, 0, expected finite numbers"),
         (patch(offset_of("yaw"), "f", float("inf")), "yaw is inf, expected finite numbers"),
         (patch(offset_of("hotbar_sel"), "i", 9), "hotbar_sel is 9, expected 0..8"),
         (patch(offset_of("container"), "i", -1), "container is -1, expected 0, 1 or 2"),
