@@ -64,6 +64,8 @@ def _check_backend(config: LadderConfig) -> None:
         raise BadInput(f"transfer: replay needs backend magma or voxel, found {config.backend}")
     if config.snaps_dir == GENERATED and config.backend != "voxel":
         raise BadInput(f"snaps_dir: `generated` terrain needs backend voxel, found {config.backend}")
+    if config.snaps_dir == GENERATED and config.is_replay and config.reference == "blaze":
+        raise BadInput("reference: blaze needs snaps_dir to be a folder of snapshots, found `generated` terrain")
     if config.policy == "net" and not config.checkpoint:
         raise BadInput("checkpoint: policy net expects a file or fixture:N, found nothing")
     if config.faults and config.backend != "voxel":

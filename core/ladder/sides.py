@@ -75,10 +75,16 @@ def _reference(config: LadderConfig, lane: LanePlan) -> World:
 def _blaze(config: LadderConfig, lane: LanePlan) -> World:
     from core.worlds.blaze import BlazeWorld
 
-    assert lane.snapshot is not None  # the plan refuses generated terrain here
+    assert lane.snapshot is not None  # the plan refuses generated terrain with blaze
     return BlazeWorld(
         Path(config.blaze_lib),
         lane.snapshot,
-        device=int(config.device) if config.backend == "cuda" and config.device.isdecimal() else 0,
+        device=_device_index(config),
         success_item=config.success_item,
     )
+
+
+def _device_index(config: LadderConfig) -> int:
+    """Returns the number in `device` (`1`, `cuda:1`), which only the cuda library looks at."""
+    number = config.device.rpartition(":")[2]
+    return int(number) if config.backend == "cuda" and number.isdecimal() else 0

@@ -71,6 +71,7 @@ def test_a_missing_t0_snapshot_is_fatal_in_the_natives_words(tmp_path: Path) -> 
         ({"backend": "metal"}, "backend: metal cannot run here"),
         ({"backend": "cpu", "transfer": "replay", "checkpoint": "fixture:1"}, "transfer: replay needs backend magma"),
         ({"backend": "magma", "snaps_dir": "generated", "policy": "noop"}, "snaps_dir: `generated` terrain needs"),
+        ({"backend": "voxel", "transfer": "replay", "reference": "blaze"}, "reference: blaze needs snaps_dir"),
         ({"backend": "voxel"}, "checkpoint: policy net expects a file or fixture:N, found nothing"),
         ({"backend": "magma", "policy": "noop", "faults": ("hang:step=3",)}, "faults: only backend voxel"),
     ],
