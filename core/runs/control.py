@@ -27,6 +27,7 @@ STALL_S = 10.0  #: a client that takes nothing for so long is dropped
 CLIENT_LIMIT = 16
 EVENTS_A_FRAME = 500
 SOCKET_PATH_LIMIT = 100  #: bytes; the kernel's limit is 104 to 108
+_LONE_NAME = "control.sock"  # of a socket in a temporary folder of its own
 
 COMMANDS = ("kill", "kill_stuck", "pause", "resume", "retry", "pause_all", "resume_all", "stop")
 _WITH_LANES = ("kill", "pause", "resume", "retry")
@@ -55,7 +56,7 @@ def new_socket_path(run_id: str) -> Path:
         return path
     roots = (tempfile.gettempdir(), "/tmp")
     root = next(root for root in roots if len(os.fsencode(root)) <= SOCKET_PATH_LIMIT - 40 or root == "/tmp")
-    return Path(tempfile.mkdtemp(prefix="netherite-", dir=root)) / "control.sock"
+    return Path(tempfile.mkdtemp(prefix="netherite-", dir=root)) / _LONE_NAME
 
 
 class ControlServer:
@@ -94,6 +95,7 @@ class ControlServer:
             self._path.chmod(0o600)
         except OSError as error:
             listener.close()
+            self._remove_socket()
             raise NetheriteError(f"control socket {self._path} cannot be made: {error.strerror or error}") from error
         listener.listen()
         listener.setblocking(False)
@@ -115,9 +117,12 @@ class ControlServer:
         self._closing.set()
         self._wake()
         self._threads[0].join(timeout_s)
+        self._remove_socket()
+
+    def _remove_socket(self) -> None:
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
-            if self._path.name == "control.sock":  # in a temporary folder of its own
+            if self._path.name == _LONE_NAME:
                 self._path.parent.rmdir()
 
     def _wake(self) -> None:

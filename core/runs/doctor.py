@@ -16,7 +16,7 @@ import psutil
 from core.errors import NetheriteError
 from core.host.memory import GIB, MIB, available_bytes, reserve_bytes
 from core.host.processes import Processes
-from core.ladder.admission import PROCESS_BYTES, cores
+from core.ladder.admission import IN_PROCESS_BYTES, PROCESS_BYTES, cores
 from core.ladder.config import AUTO_JOBS, GENERATED, LadderConfig
 from core.ladder.sides import lane_program
 from core.runs.blaze_probe import probe_blaze
@@ -219,7 +219,7 @@ def check_memory(patient: Patient) -> Finding:
     config, subject = patient.config, "memory"
     available = available_bytes()
     usable = max(0, available - reserve_bytes(available))
-    lane = patient.lane_rss_bytes or PROCESS_BYTES
+    lane = patient.lane_rss_bytes or (PROCESS_BYTES if config.has_magma else IN_PROCESS_BYTES)
     fit = usable // lane
     jobs = cores() + 1 if config.jobs == AUTO_JOBS else min(config.jobs, len(config.seeds) * config.tries)
     measured = "measured" if patient.lane_rss_bytes else "assumed"
@@ -285,9 +285,10 @@ def check_tmux(patient: Patient) -> Finding:
         name: _tmux("show-options", scope, name) for name, scope in (("default-terminal", "-gqv"), ("mouse", "-gqv"))
     }
     options["allow-passthrough"] = _tmux("show-options", "-gwqv", "allow-passthrough")
-    features = _tmux("display-message", "-p", "#{client_termfeatures}") + _tmux(
-        "show-options", "-sqv", "terminal-overrides"
+    features = _tmux("display-message", "-p", "#{client_termfeatures}") or _tmux(
+        "show-options", "-sqv", "terminal-features"
     )
+    features += _tmux("show-options", "-sqv", "terminal-overrides")
     rgb = "RGB" in features or "Tc" in features
     shown = ", ".join(f"{name} {value or 'off'}" for name, value in options.items())
     text = f"{version}, {shown}, RGB {'on' if rgb else 'off'}"

@@ -3,6 +3,9 @@
 import gzip
 import os
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,8 @@ from core.wire.bnn1 import load_checkpoint, write_checkpoint
 from core.wire.bsnp import read_snapshot, write_snapshot
 from tests.paths import DATA
 from tests.toys import TOY_COMMAND, toy_library, toy_program, toy_snapshot
+
+ROOT = Path(__file__).parents[3]
 
 
 def patient(tmp_path: Path, **values: object) -> doctor.Patient:
@@ -76,14 +81,14 @@ def test_a_missing_lane_binary_is_named(tmp_path: Path) -> None:
         (("MISCOMPILED",), "", Level.BAD, "rebuild it with -fno-tree-slp-vectorize"),
         (("NO_EMIT",), "", Level.BAD, "has no function blaze_emit"),
         ((), "fail-load", Level.BAD, "blaze cannot load"),
-        ((), "hang-at 2", Level.BAD, "did not return within 10 s"),
+        ((), "hang-at 2", Level.BAD, "did not return within 3 s"),
     ],
 )
 def test_the_blaze_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, defines: tuple[str, ...], words: str, level: Level, text: str
 ) -> None:
     if words.startswith("hang"):
-        monkeypatch.setattr(doctor, "PROBE_TIMEOUT_S", 10.0)
+        monkeypatch.setattr(doctor, "PROBE_TIMEOUT_S", 3.0)
     toy_snapshot(tmp_path, 10, words)
     found = doctor.check_blaze(patient(tmp_path, blaze_lib=str(toy_library(tmp_path, *defines))))
     assert found.level is level
@@ -175,6 +180,27 @@ def test_a_pipe_is_no_terminal_and_outside_tmux_is_no_tmux(tmp_path: Path) -> No
 )
 def test_colours(environment: dict[str, str], colours: str) -> None:
     assert doctor._colours(environment) == colours
+
+
+def test_inside_tmux_its_options_are_told(tmp_path: Path) -> None:
+    """A real tmux server of the test's own, with RGB and mouse on."""
+    tmux = ["tmux", "-L", f"netherite-test-{os.getpid()}"]
+    answer = tmp_path / "answer"
+    probe = "from core.runs import doctor; import os; print(doctor.check_tmux(doctor.Patient(None, None)).line)"
+    command = f"PYTHONPATH={ROOT} {sys.executable} -c '{probe}' > {answer}.part; mv {answer}.part {answer}"
+    options = ["set -g default-terminal tmux-256color", "set -g mouse on", "set -as terminal-features ',*:RGB'"]
+    (tmp_path / "tmux.conf").write_text("\n".join(options) + "\n")
+    try:
+        subprocess.run([*tmux, "-f", tmp_path / "tmux.conf", "new-session", "-d", command], check=True, timeout=60)
+        deadline = time.monotonic() + 60
+        while not answer.exists():
+            assert time.monotonic() < deadline, "no answer from inside tmux"
+            time.sleep(0.05)
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False, capture_output=True, timeout=60)
+    line = answer.read_text()
+    assert line.startswith("ok    tmux           3.")
+    assert "default-terminal tmux-256color, mouse on, allow-passthrough off, RGB on" in line
 
 
 def test_all_checks_give_one_line_each(tmp_path: Path) -> None:
