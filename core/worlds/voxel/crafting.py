@@ -11,11 +11,8 @@ from core.worlds.voxel.numbers import F32, I64
 from core.worlds.voxel.state import FURNACE_SLOTS, Sim
 
 NO_CONTAINER, OPEN_TABLE, OPEN_FURNACE = 0, 1, 2
-# Constants passed on are int64: numba compiles a copy of a callee for every literal.
-_COAL, _IRON_ORE, _FULL = I64(263), I64(15), I64(FULL_STACK)
-_NONE, _ONE = I64(0), I64(1)
-_INPUT, _FUEL, _OUTPUT = I64(0), I64(1), I64(2)  # rows of a furnace record's slots
-_STICK, _GOLD_ORE, _IRON, _GOLD = 280, 14, 265, 266
+_INPUT, _FUEL, _OUTPUT = 0, 1, 2  # rows of a furnace record's slots
+_STICK, _COAL, _IRON_ORE, _GOLD_ORE, _IRON, _GOLD = 280, 263, 15, 14, 265, 266
 _REACH_SQUARED = 36.0
 _EYE = F32(1.62)
 _SNEAK_EYE = F32(_EYE - F32(0.08))
@@ -49,7 +46,7 @@ def craft(sim: Sim, n: int) -> bool:
     if not 0 <= n < _RECIPES.shape[0] or (_RECIPES[n, 6] and p.container != OPEN_TABLE):
         return False
     trial = sim.inventory.copy()
-    meta = I64(0)
+    meta = 0
     for part in range(2):
         item, count = _RECIPES[n, 2 * part], _RECIPES[n, 2 * part + 1]
         if count == 0:
@@ -136,7 +133,7 @@ def _register_furnace(sim, x, y, z):
             furnace.used, furnace.burn, furnace.cook = 1, 0, 0
             furnace.cell[0], furnace.cell[1], furnace.cell[2] = x, y, z
             for part in range(3):
-                _keep(furnace.slots, part, _NONE)
+                _keep(furnace.slots, part, 0)
             return
 
 
@@ -153,9 +150,9 @@ def smelt(sim: Sim) -> None:
     item, count, meta = I64(slots[_OUTPUT, 0]), I64(slots[_OUTPUT, 1]), I64(slots[_OUTPUT, 2])
     if count > 0:
         _keep(slots, _OUTPUT, insert(sim.inventory, I64(p.hotbar_sel), item, count, meta))
-    _load(sim, slots, _INPUT, find(sim.inventory, _IRON_ORE, _ONE), _FULL)
+    _load(sim, slots, _INPUT, find(sim.inventory, _IRON_ORE, 1), FULL_STACK)
     if slots[_FUEL, 1] == 0:
-        _load(sim, slots, _FUEL, find(sim.inventory, _COAL, _ONE), _ONE)
+        _load(sim, slots, _FUEL, find(sim.inventory, _COAL, 1), 1)
 
 
 @kernel

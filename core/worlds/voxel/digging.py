@@ -5,7 +5,7 @@ import numpy as np
 from core.kernels import kernel
 from core.worlds.voxel.blocks import COAL_ORE, COBBLE, DIRT, GRASS, GRAVEL, HARDNESS, LOG, SAND, STONE, WATER
 from core.worlds.voxel.edits import queue_edit
-from core.worlds.voxel.grid import EMPTY_CELL, cell_at, id_at
+from core.worlds.voxel.grid import cell_at, id_at
 from core.worlds.voxel.inventory import ITEM_IDS, MAX_DAMAGE, take
 from core.worlds.voxel.numbers import F32, I64, ifloor
 from core.worlds.voxel.ray import MISS, cast_from_player, eye_height
@@ -99,7 +99,7 @@ def _wear_tool(sim, held):
     slot = I64(sim.player[0].hotbar_sel)
     sim.inventory[slot, 2] += 1
     if sim.inventory[slot, 2] > MAX_DAMAGE[held]:
-        take(sim.inventory, slot, I64(1))
+        take(sim.inventory, slot, 1)
 
 
 @kernel
@@ -108,13 +108,13 @@ def _destroy(sim, x, y, z):
     p = sim.player[0]
     cell, held = cell_at(sim, x, y, z), _held(sim)
     block = cell >> 4
-    item, meta = I64(0), I64(0)
+    item, meta = 0, 0
     if harvestable(block, held):
         item, meta = _drop_of(x, y, z, cell)
         p.exhaustion = min(F32(p.exhaustion + _BREAK_EXHAUSTION), _MOST_EXHAUSTION)
     if MAX_DAMAGE[held] > 0 and HARDNESS[block] != _ZERO:
         _wear_tool(sim, held)
-    queue_edit(sim, x, y, z, EMPTY_CELL, item, meta)
+    queue_edit(sim, x, y, z, 0, item, meta)
 
 
 @kernel

@@ -12,7 +12,6 @@ _SCALE_24 = F32(1.0 / (1 << 24))
 _SCALE_53 = 1.0 / (1 << 53)
 _HALF = F32(0.5)
 PICKUP_DELAY, LIFESPAN = 10, 6000
-_SINGLE = I64(1)
 
 
 @kernel
@@ -100,7 +99,7 @@ def drop_block_item(sim: Sim, x: int, y: int, z: int, item: int, meta: int) -> N
     if slot < 0:
         return
     entity = sim.items[slot]
-    _fill(entity, px, py, pz, item, _SINGLE, meta)
+    _fill(entity, px, py, pz, item, 1, meta)
     entity.motion[0], entity.motion[1], entity.motion[2] = mx, 0.20000000298023224, mz
 
 

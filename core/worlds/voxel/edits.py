@@ -12,8 +12,6 @@ from core.worlds.voxel.numbers import I64
 from core.worlds.voxel.plants import notify_neighbours, sweep_plants
 from core.worlds.voxel.state import EDIT_SLOTS, Sim
 
-NO_DROP = I64(0)
-
 
 @kernel
 def queue_edit(sim: Sim, x: int, y: int, z: int, cell: int, item: int, meta: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from core.kernels import kernel
 from core.worlds.voxel.blocks import FALL_REPLACEABLE, FALL_THROUGH, GRAVEL, SAND, SOLID
 from core.worlds.voxel.drops import free_slot
-from core.worlds.voxel.grid import EMPTY_CELL, cell_at, id_at, put_cell
+from core.worlds.voxel.grid import cell_at, id_at, put_cell
 from core.worlds.voxel.numbers import F32, I64, ifloor
 from core.worlds.voxel.ray import EYE_HEIGHT, REACH, look_vector
 from core.worlds.voxel.state import FALLING, FREE, ITEM_SLOTS, QUEUE_SLOTS, Sim
@@ -126,7 +126,7 @@ def update_falling(sim: Sim, entity: Any) -> None:
         if id_at(sim, cx, cy, cz) != entity.item:
             entity.kind = FREE
             return
-        put_cell(sim, cx, cy, cz, EMPTY_CELL)
+        put_cell(sim, cx, cy, cz, 0)
         schedule_fall(sim, cx, cy, cz, EDIT_DELAY)
     entity.motion[1] -= 0.03999999910593033
     y0 = entity.pos[1]

@@ -19,15 +19,15 @@ _S27, _S30, _S31, _S32 = _U(27), _U(30), _U(31), _U(32)
 _TICK_KEY, _X_KEY, _Y_KEY = _U(0x9E3779B97F4A7C15), _U(0xC2B2AE3D27D4EB4F), _U(0x165667B19E3779F9)
 _Z_KEY, _PURPOSE_KEY = _U(0xD6E8FEB86659FD93), _U(0x2545F4914F6CDD1D)
 _ONE, _TWO, _LOW_WORD = _U(1), _U(2), _U(0xFFFFFFFF)
-_RANDOM_TICK, _SPREAD = I64(0x5254504F), I64(0x52544752)
+_RANDOM_TICK, _SPREAD = 0x5254504F, 0x52544752
 _ATTEMPTS = 3
 _SECTIONS = 16
 
 _UNKNOWN, _BARREN, _GRASSY = 0, 1, 2  # values of `Sim.grassy`
 _DAYLIGHT = 15
-_ENOUGH_TO_SPREAD, _ENOUGH_TO_LIVE = I64(9), I64(4)
+_ENOUGH_TO_SPREAD, _ENOUGH_TO_LIVE = 9, 4
 _CLEAR = 2  # the highest opacity grass bears above itself
-_SPAN = int(2 * (_DAYLIGHT - _ENOUGH_TO_LIVE) + 1)
+_SPAN = 2 * (_DAYLIGHT - _ENOUGH_TO_LIVE) + 1
 
 
 @kernel
@@ -172,7 +172,7 @@ def _grow(sim, h, x, y, z):
     """A random tick of the grass at a world cell: it dies in the dark or spreads in the light."""
     if not light_reaches(sim, x, y + 1, z, _ENOUGH_TO_LIVE):
         if OPACITY[id_at(sim, x, y + 1, z)] > _CLEAR:
-            put_cell(sim, x, y, z, I64(DIRT << 4))
+            put_cell(sim, x, y, z, DIRT << 4)
         return
     if not light_reaches(sim, x, y + 1, z, _ENOUGH_TO_SPREAD):
         return
@@ -187,7 +187,7 @@ def _grow(sim, h, x, y, z):
         if cell_at(sim, tx, ty, tz) != DIRT << 4 or OPACITY[id_at(sim, tx, ty + 1, tz)] > _CLEAR:
             continue
         if light_reaches(sim, tx, ty + 1, tz, _ENOUGH_TO_LIVE):
-            put_cell(sim, tx, ty, tz, I64(GRASS << 4))
+            put_cell(sim, tx, ty, tz, GRASS << 4)
             note_grass(sim, tx, ty, tz)
 
 

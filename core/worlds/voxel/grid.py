@@ -3,11 +3,7 @@
 import numpy as np
 
 from core.kernels import kernel
-from core.worlds.voxel.numbers import I64
 from core.worlds.voxel.state import Sim
-
-#: Air as an argument: numba compiles a copy of a callee for every literal, so constants passed on are int64.
-EMPTY_CELL = I64(0)
 
 
 @kernel

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.kernels import kernel
-from core.worlds.voxel.numbers import I64
 
 MAIN_SLOTS = 36
-_OFFHAND = I64(36)
+OFFHAND = 36
 FULL_STACK = 64
 ITEM_IDS = 512  #: table size; ids beyond it stack like blocks
 
@@ -63,8 +62,8 @@ def _target_slot(inventory, selected, item, meta):
     """Where an insert puts the next items: a stack in hand, in the offhand, in the main slots, else an empty slot."""
     if _mergeable(inventory, selected, item, meta):
         return selected
-    if _mergeable(inventory, _OFFHAND, item, meta):
-        return _OFFHAND
+    if _mergeable(inventory, OFFHAND, item, meta):
+        return OFFHAND
     for slot in range(MAIN_SLOTS):
         if _mergeable(inventory, slot, item, meta):
             return slot

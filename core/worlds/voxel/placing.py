@@ -4,7 +4,7 @@ import numpy as np
 
 from core.kernels import kernel
 from core.worlds.voxel.blocks import CHEST, FURNACE, LADDER, LOG, PLACE_REPLACEABLE, SOLID, TORCH
-from core.worlds.voxel.edits import NO_DROP, queue_edit
+from core.worlds.voxel.edits import queue_edit
 from core.worlds.voxel.grid import id_at
 from core.worlds.voxel.inventory import take
 from core.worlds.voxel.numbers import I64, ifloor
@@ -151,8 +151,8 @@ def _place(sim):
     meta = _placed_meta(sim, block, stack_meta, x, y, z, hit, height)
     if meta < 0:
         return
-    queue_edit(sim, x, y, z, block << 4 | meta, NO_DROP, NO_DROP)
-    take(sim.inventory, slot, I64(1))
+    queue_edit(sim, x, y, z, block << 4 | meta, 0, 0)
+    take(sim.inventory, slot, 1)
 
 
 @kernel

@@ -8,14 +8,11 @@ import numpy as np
 from core.kernels import kernel
 from core.worlds.voxel.blocks import CACTUS, DIRT, DOUBLE_PLANT, GRASS, LIQUID, SAND, SOLID, WATER
 from core.worlds.voxel.drops import drop_block_item, next_w, spawn_still_item
-from core.worlds.voxel.grid import EMPTY_CELL, cell_at, id_at, meta_at, put_cell
-from core.worlds.voxel.numbers import I64
+from core.worlds.voxel.grid import cell_at, id_at, meta_at, put_cell
 from core.worlds.voxel.state import Sim
 
 _SAPLING, _TALL_GRASS, _DEAD_BUSH, _DANDELION, _POPPY, _LILY, _REED, _FARMLAND = 6, 31, 32, 37, 38, 111, 83, 60
-# int64, as everything passed on: numba compiles a copy of a callee for every literal.
-_REED_ITEM, _SEEDS, _DOUBLE_ITEM, _CACTUS_ITEM = I64(338), I64(295), I64(DOUBLE_PLANT), I64(CACTUS)
-_ONE, _PLAIN = I64(1), I64(0)
+_REED_ITEM, _SEEDS = 338, 295
 _UPPER = 8  # meta bit of the upper half of a double plant
 
 # Notification order of RULES: W, E, D, U, N, S.
@@ -49,11 +46,11 @@ def sweep_plants(sim: Sim, x: int, y: int, z: int) -> None:
         plant = id_at(sim, x, y, z)
         if plant == DOUBLE_PLANT or _supported(plant, id_at(sim, x, y - 1, z)):
             return
-        put_cell(sim, x, y, z, EMPTY_CELL)
+        put_cell(sim, x, y, z, 0)
         if plant == _REED:
-            spawn_still_item(sim, x, y, z, _REED_ITEM, _ONE, _PLAIN)
+            spawn_still_item(sim, x, y, z, _REED_ITEM, 1, 0)
         elif plant not in (_TALL_GRASS, _DEAD_BUSH):
-            spawn_still_item(sim, x, y, z, plant, _ONE, _PLAIN)
+            spawn_still_item(sim, x, y, z, plant, 1, 0)
 
 
 @kernel
@@ -61,18 +58,18 @@ def _check_double_plant(sim, x, y, z, meta):
     """A double plant that lost its other half or its soil goes; returns whether its neighbours must hear of it."""
     if meta & _UPPER:
         if id_at(sim, x, y - 1, z) != DOUBLE_PLANT:
-            put_cell(sim, x, y, z, EMPTY_CELL)
+            put_cell(sim, x, y, z, 0)
         return False
     whole = id_at(sim, x, y + 1, z) == DOUBLE_PLANT
     if whole and id_at(sim, x, y - 1, z) in (GRASS, DIRT, _FARMLAND):
         return False
     if meta in (0, 1, 4, 5):
-        drop_block_item(sim, x, y, z, _DOUBLE_ITEM, meta)
+        drop_block_item(sim, x, y, z, DOUBLE_PLANT, meta)
     elif meta == 2 and (8 * next_w(sim, 31)) >> 31 == 0:
-        drop_block_item(sim, x, y, z, _SEEDS, _PLAIN)
+        drop_block_item(sim, x, y, z, _SEEDS, 0)
     if whole:
-        put_cell(sim, x, y + 1, z, EMPTY_CELL)
-    put_cell(sim, x, y, z, EMPTY_CELL)
+        put_cell(sim, x, y + 1, z, 0)
+    put_cell(sim, x, y, z, 0)
     return True
 
 
@@ -99,8 +96,8 @@ def _check_reed(sim, x, y, z):
     below = id_at(sim, x, y - 1, z)
     if below == _REED or (below in (GRASS, DIRT, SAND) and _beside(sim, x, y - 1, z, _WETS_REED)):
         return False
-    drop_block_item(sim, x, y, z, _REED_ITEM, _PLAIN)
-    put_cell(sim, x, y, z, EMPTY_CELL)
+    drop_block_item(sim, x, y, z, _REED_ITEM, 0)
+    put_cell(sim, x, y, z, 0)
     return True
 
 
@@ -110,8 +107,8 @@ def _check_cactus(sim, x, y, z):
     kept = id_at(sim, x, y - 1, z) in (SAND, CACTUS) and not LIQUID[id_at(sim, x, y + 1, z)]
     if kept and not _beside(sim, x, y, z, _HURTS_CACTUS):
         return False
-    drop_block_item(sim, x, y, z, _CACTUS_ITEM, _PLAIN)
-    put_cell(sim, x, y, z, EMPTY_CELL)
+    drop_block_item(sim, x, y, z, CACTUS, 0)
+    put_cell(sim, x, y, z, 0)
     return True
 
 
@@ -127,7 +124,7 @@ def _notify(sim, x, y, z):
     if block == CACTUS:
         return _check_cactus(sim, x, y, z)
     if block == _FARMLAND and SOLID[id_at(sim, x, y + 1, z)]:
-        put_cell(sim, x, y, z, I64(DIRT << 4))
+        put_cell(sim, x, y, z, DIRT << 4)
     return False
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from core.worlds.voxel import load
+from core.worlds.voxel.collide import HALF_WIDTH, HEIGHT
 from core.worlds.voxel.drops import seed_cursors
 from core.worlds.voxel.state import LIVE_ITEM, NO_TARGET, Sim, empty_sim
 from core.worlds.voxel.step import step
 
-SIZE, HEIGHT, FLOOR = 48, 32, 5
+SIZE, TALL, FLOOR = 48, 32, 5
 ORIGIN = 16  # of the window, x and z
 MIDDLE = (8.5, float(FLOOR), 8.5)  # the player's feet in the window: world block (24, 5, 24)
 STANDING = -0.0784000015258789  # vertical motion left by a tick on the ground
@@ -19,7 +19,7 @@ KEYS = (
 
 def stone_floor(seed: int = 10) -> Sim:
     """Returns a world of stone below y = 5 and air above, without grass, so that random ticks change nothing."""
-    cells = np.zeros((SIZE, HEIGHT, SIZE), np.uint16)
+    cells = np.zeros((SIZE, TALL, SIZE), np.uint16)
     cells[:, :FLOOR] = 1 << 4
     sim = empty_sim((0, 0, 0), cells)
     player = sim.player[0]
@@ -28,7 +28,8 @@ def stone_floor(seed: int = 10) -> Sim:
     player["fire"], player["dig_target"] = -20, (NO_TARGET, 0, 0)
     player["ox"] = player["oz"] = ORIGIN
     for body in sim.body:
-        load.place(body, MIDDLE)
+        x, y, z = body["pos"] = MIDDLE
+        body["box"] = (x - HALF_WIDTH, y, z - HALF_WIDTH, x + HALF_WIDTH, y + HEIGHT, z + HALF_WIDTH)
         body["on_ground"], body["motion"][1] = 1, STANDING
     player["reported_pos"], player["reported_on_ground"] = MIDDLE, 1
     seed_cursors(sim)

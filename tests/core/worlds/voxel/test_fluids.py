@@ -1,0 +1,131 @@
+"""Water and lava set flowing by edits (RULES 11.3)."""
+
+import numpy as np
+
+from core.worlds.voxel.edits import apply_edits, queue_edit
+from core.worlds.voxel.state import Sim
+from tests.core.worlds.voxel.arena import FLOOR, block, put, run, stone_floor
+
+X, Y, Z = 36, FLOOR, 36
+WATER, STILL_WATER, LAVA, STILL_LAVA = 8, 9, 10, 11
+
+
+def edit(sim: Sim, x: int, y: int, z: int, cell: int = 0) -> None:
+    """Changes one cell as an edit of the player."""
+    queue_edit(sim, x, y, z, cell, 0, 0)
+    apply_edits(sim)
+
+
+def walled_source(kind: int) -> Sim:
+    """Returns a source on the floor inside a ring of stone whose west side is a lone block."""
+    sim = stone_floor()
+    put(sim, X, Y, Z, kind)
+    for x, z in ((X - 1, Z), (X + 1, Z), (X, Z - 1), (X, Z + 1)):
+        put(sim, x, Y, z, 1)
+    return sim
+
+
+def test_an_untouched_source_stays_still() -> None:
+    sim = stone_floor()
+    put(sim, X, Y, Z, STILL_WATER)
+    run(sim, 40)
+    assert (sim.cells >> 4 == STILL_WATER).sum() == 1
+    assert not sim.fluids["used"].any()
+
+
+def test_water_spreads_seven_levels_over_a_flat_floor_and_rests() -> None:
+    sim = walled_source(STILL_WATER)
+    edit(sim, X - 1, Y, Z)
+    run(sim, 5 * 14)
+    for distance in range(1, 8):
+        assert sim.cells[X - distance, Y, Z] == STILL_WATER << 4 | distance
+    assert block(sim, X - 8, Y, Z) == 0
+    assert sim.cells[X, Y, Z] == STILL_WATER << 4
+    levels = np.argwhere(sim.cells[:, Y, :] >> 4 == STILL_WATER)
+    assert np.abs(levels - (X, Z)).sum(axis=1).max() == 7
+    assert not sim.fluids["used"].any()
+
+
+def test_each_step_takes_five_ticks() -> None:
+    sim = walled_source(STILL_WATER)
+    sim.player[0]["tick"] = 100
+    edit(sim, X - 1, Y, Z)
+    run(sim, 1)
+    assert sim.cells[X - 1, Y, Z] == WATER << 4 | 1
+    run(sim, 4)
+    assert block(sim, X - 2, Y, Z) == 0
+    run(sim, 1)
+    assert sim.cells[X - 2, Y, Z] == WATER << 4 | 2
+
+
+def test_water_runs_to_the_nearest_drop_only() -> None:
+    sim = walled_source(STILL_WATER)
+    put(sim, X - 4, Y - 1, Z, 0)
+    edit(sim, X - 1, Y, Z)
+    run(sim, 5 * 12)
+    assert [int(sim.cells[X - d, Y, Z]) & 15 for d in (1, 2, 3, 4)] == [1, 2, 3, 4]
+    assert block(sim, X - 2, Y, Z - 1) == 0
+    assert block(sim, X - 2, Y, Z + 1) == 0
+    assert block(sim, X - 4, Y - 1, Z) in (WATER, STILL_WATER)
+    assert int(sim.cells[X - 4, Y - 1, Z]) & 8
+
+
+def test_two_sources_make_a_third() -> None:
+    sim = stone_floor()
+    for x in (X - 1, X, X + 1):
+        for z in (Z - 1, Z + 1):
+            put(sim, x, Y, z, 1)
+    put(sim, X - 2, Y, Z, 1)
+    put(sim, X + 2, Y, Z, 1)
+    put(sim, X - 1, Y, Z, STILL_WATER)
+    put(sim, X + 1, Y, Z, STILL_WATER)
+    put(sim, X, Y, Z, 4)
+    edit(sim, X, Y, Z)
+    run(sim, 30)
+    assert sim.cells[X, Y, Z] == STILL_WATER << 4
+
+
+def test_a_removed_source_dries_up() -> None:
+    sim = walled_source(STILL_WATER)
+    edit(sim, X - 1, Y, Z)
+    run(sim, 70)
+    edit(sim, X, Y, Z, 1 << 4)
+    run(sim, 120)
+    assert not np.isin(sim.cells >> 4, (WATER, STILL_WATER)).any()
+
+
+def test_water_washes_plants_away_only_where_it_arrives() -> None:
+    sim = walled_source(STILL_WATER)
+    put(sim, X - 2, Y, Z, 31, 1)
+    put(sim, X - 3, Y, Z + 6, 31, 1)
+    edit(sim, X - 1, Y, Z)
+    run(sim, 70)
+    assert block(sim, X - 2, Y, Z) == STILL_WATER
+    assert block(sim, X - 3, Y, Z + 6) == 31
+
+
+def test_lava_spreads_three_levels_of_two_every_thirty_ticks() -> None:
+    sim = walled_source(STILL_LAVA)
+    edit(sim, X - 1, Y, Z)
+    run(sim, 30 * 8)
+    assert [int(sim.cells[X - d, Y, Z]) for d in (1, 2, 3)] == [STILL_LAVA << 4 | level for level in (2, 4, 6)]
+    assert block(sim, X - 4, Y, Z) == 0
+
+
+def test_lava_falling_on_water_makes_stone() -> None:
+    sim = walled_source(STILL_LAVA)
+    put(sim, X, Y - 1, Z, STILL_WATER)
+    put(sim, X + 1, Y, Z, 4)
+    edit(sim, X + 1, Y, Z, 1 << 4)
+    run(sim, 10)
+    assert block(sim, X, Y - 1, Z) == 1
+
+
+def test_a_quiet_region_ends_and_its_slot_is_used_again() -> None:
+    sim = walled_source(STILL_WATER)
+    edit(sim, X + 1, Y, Z, 4 << 4)
+    assert sim.fluids["used"].tolist() == [1, 0, 0, 0]
+    run(sim, 11)
+    assert sim.fluids["used"].tolist() == [0, 0, 0, 0]
+    edit(sim, X + 1, Y, Z, 1 << 4)
+    assert sim.fluids["used"].tolist() == [1, 0, 0, 0]
