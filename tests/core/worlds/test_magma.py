@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.host import memory
 from core.host.processes import Processes
 from core.wire.act13 import NOOP_ROW
 from core.worlds.base import Done, WorldDied, WorldError, WorldInterrupted, WorldStartError, WorldTimeout
@@ -169,6 +170,21 @@ def test_end_noticed_while_writing(world: Callable[..., MagmaWorld]) -> None:
     os.kill(one.pid, signal.SIGKILL)
     with pytest.raises(WorldDied, match="killed by SIGKILL"):
         one.step(NOOP_ROW, 64)
+
+
+@pytest.mark.parametrize(("before", "after", "oom"), [(4, 5, True), (4, 4, False), (None, None, False)])
+def test_only_the_kernels_counter_says_oom(
+    world: Callable[..., MagmaWorld], monkeypatch: pytest.MonkeyPatch, before: int | None, after: int | None, oom: bool
+) -> None:
+    one = world()
+    monkeypatch.setattr(memory, "oom_kills", lambda: before)
+    one.open()
+    monkeypatch.setattr(memory, "oom_kills", lambda: after)
+    assert one.pid is not None
+    os.kill(one.pid, signal.SIGKILL)
+    with pytest.raises(WorldDied, match="for lack of memory" if oom else "killed by SIGKILL") as caught:
+        one.step(NOOP_ROW, 4)
+    assert caught.value.oom is oom
 
 
 def test_flooded_stderr_blocks_nothing(world: Callable[..., MagmaWorld]) -> None:
