@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from core.errors import NetheriteError
 from core.host import memory
 from core.host.processes import AT_ONCE, BRISK, Processes
 from core.ladder.admission import Admission
@@ -22,7 +21,7 @@ from core.ladder.deadlines import Deadlines
 from core.ladder.entry import Attempt, Ending, LaneEntry
 from core.ladder.eventlog import EventLog
 from core.ladder.events import Event, LaneResult, LaneState, LaneView, Outcome
-from core.ladder.lane import Lane
+from core.ladder.lane import Lane, explain
 from core.ladder.monitor import SAMPLE_S, Monitor
 from core.ladder.plan import LanePlan, Plan
 from core.ladder.sides import make_sides
@@ -251,7 +250,7 @@ class Engine:
         try:
             loop()
         except Exception as error:
-            self._fault = f"engine: internal error: {type(error).__name__}: {error}".splitlines()[0]
+            self._fault = f"engine: {explain(error)}"
             self._events.add("warning", None, self._fault)
             self.stop(save=False)
 
@@ -343,12 +342,8 @@ class Engine:
         entry = attempt.entry
         try:
             lane = self._make_lane(entry.plan, attempt)
-        except NetheriteError as error:
-            self._over(attempt, LaneResult(entry.index, Outcome.FAILED, note=str(error)))
-            return
         except Exception as error:
-            text = f"internal error: {type(error).__name__}: {error}".splitlines()[0]
-            self._over(attempt, LaneResult(entry.index, Outcome.FAILED, note=text))
+            self._over(attempt, LaneResult(entry.index, Outcome.FAILED, note=explain(error)))
             return
         attempt.lane = lane
         if attempt.ending is not None:  # it was asked to end before there was anything to interrupt

@@ -96,9 +96,9 @@ class Lane:
             self._play()
             outcome, note = self._verdict(), self._note
         except NetheriteError as error:
-            outcome, note = self._outcome_of(error), str(error)
+            outcome, note = self._outcome_of(error), explain(error)
         except Exception as error:  # a bug ends its lane, not the run
-            note = f"internal error: {type(error).__name__}: {error}".splitlines()[0]
+            note = explain(error)
             self._trace = traceback.format_exc().encode()
         finally:
             self.awaited = Awaited.END
@@ -273,3 +273,9 @@ class Lane:
                 return Outcome.FAILED
             case _:
                 return Outcome.FAILED if self.answers == 0 else Outcome.CRASHED
+
+
+def explain(error: Exception) -> str:
+    """Returns an error as one line: our own as they are, any other as the bug it is."""
+    text = str(error) if isinstance(error, NetheriteError) else f"internal error: {type(error).__name__}: {error}"
+    return text.splitlines()[0] if text else type(error).__name__
