@@ -130,15 +130,16 @@ def test_guard_that_was_ended_is_replaced(processes: Processes) -> None:
 
 
 def test_reap_finds_by_environment_only() -> None:
+    run_a, run_b = f"run-a-{os.getpid()}", f"run-b-{os.getpid()}"
     sleeper = [*PYTHON, "import time; print('x', flush=True); time.sleep(600)"]
-    ours = subprocess.Popen(sleeper, env={**os.environ, RUN_ID_VARIABLE: "run-a"}, stdout=subprocess.PIPE)
-    other = subprocess.Popen(sleeper, env={**os.environ, RUN_ID_VARIABLE: "run-b"}, stdout=subprocess.PIPE)
+    ours = subprocess.Popen(sleeper, env={**os.environ, RUN_ID_VARIABLE: run_a}, stdout=subprocess.PIPE)
+    other = subprocess.Popen(sleeper, env={**os.environ, RUN_ID_VARIABLE: run_b}, stdout=subprocess.PIPE)
     try:
         for process in (ours, other):  # the environment is the program's own only once it runs
             assert process.stdout is not None
             assert process.stdout.read(1) == b"x"
-        assert {one.pid for one in leftovers("run-b")} == {other.pid}
-        assert reap("run-a") == [ours.pid]
+        assert {one.pid for one in leftovers(run_b)} == {other.pid}
+        assert reap(run_a) == [ours.pid]
         assert other.poll() is None
     finally:
         for process in (ours, other):
@@ -157,7 +158,7 @@ def test_a_stranger_with_the_same_number_is_not_ours(processes: Processes) -> No
 DRIVER = """
 import signal, sys, time
 from core.host.processes import Processes
-owner = Processes("driver")
+owner = Processes(sys.argv[1])
 stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print('x', flush=True); time.sleep(600)"
 forking = "import subprocess as s, time; s.Popen(['setsid', 'sleep', '600']); print('x', flush=True); time.sleep(600)"
 children = [owner.spawn([sys.executable, "-S", "-E", "-c", code]) for code in (stubborn, forking)]
@@ -172,9 +173,9 @@ time.sleep(600)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_no_child_is_left_5_s_after_the_engine_ends(number: signal.Signals) -> None:
     """Children that ignore SIGTERM and grandchildren in sessions of their own are ended too."""
-    root = Path(__file__).parents[3]
+    root, run_id = Path(__file__).parents[3], f"driver-{os.getpid()}"
     driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER],
+        [sys.executable, "-c", DRIVER, run_id],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": str(root)},
@@ -183,7 +184,7 @@ def test_no_child_is_left_5_s_after_the_engine_ends(number: signal.Signals) -> N
     with driver.stdout:
         pids = [int(word) for word in driver.stdout.readline().split()]
         assert len(pids) == 3
-        family = {one.pid for one in leftovers("driver")}
+        family = {one.pid for one in leftovers(run_id)}
         assert family >= set(pids[1:])
         driver.send_signal(number)
         driver.wait(20)

@@ -27,6 +27,7 @@ SEEDS = (2, 3, 10)
 BAD = 3  #: the seed that misbehaves
 BAD_LANES = (2, 3)
 PATIENCE_S = 60.0
+RUN = f"engine-test-{os.getpid()}"  #: no other test process has children of this name
 
 
 @pytest.fixture(scope="module")
@@ -38,43 +39,49 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 Make = Callable[..., Engine]
 
 
+def start_engine(folder: Path, library: Path, bad: tuple[str, ...], words: str, **settings: Any) -> Engine:
+    """Starts an engine over 3 seeds x 2 tries of the toy world.
+
+    Args:
+        folder: for snapshots and the program. library: the compiled one.
+        bad: lane arguments that only seed `BAD` follows. words: what its snapshot tells the library.
+        settings: of the config, and `results` for the engine.
+    """
+    for seed in SEEDS:
+        toy_snapshot(folder, seed, words if seed == BAD else "")
+    defaults: dict[str, Any] = {
+        "backend": "magma",
+        "transfer": "replay",
+        "policy": "random",
+        "seeds": SEEDS,
+        "tries": 2,
+        "ep_ticks": 160,
+        "retries": 0,
+        "step_timeout_s": 20.0,
+        "start_timeout_s": 20.0,
+    }
+    results = settings.pop("results", None)
+    config = LadderConfig(
+        **defaults | settings,
+        snaps_dir=str(folder),
+        magma_bin=str(toy_program(folder)),
+        blaze_lib=str(library),
+        lane_args=(*bad, "--only-seed", str(BAD)) if bad else (),
+    )
+    controllers = controller_factory(config.policy)
+    engine = Engine(config, make_plan(config), controllers, run_id=f"{RUN}-{folder.name}", results=results)
+    engine.start()
+    return engine
+
+
 @pytest.fixture
 def make(built: Path, tmp_path: Path) -> Iterator[Make]:
-    """Returns a maker of started engines over 3 seeds x 2 tries; all are stopped at the end."""
+    """Returns a maker of started engines (see `start_engine`); all are stopped at the end."""
     engines = []
-    program = toy_program(tmp_path)
 
-    def start(*bad: str, words: str = "", results: dict[int, LaneResult] | None = None, **settings: Any) -> Engine:
-        for seed in SEEDS:
-            toy_snapshot(tmp_path, seed, words if seed == BAD else "")
-        defaults: dict[str, Any] = {
-            "backend": "magma",
-            "transfer": "replay",
-            "policy": "random",
-            "seeds": SEEDS,
-            "tries": 2,
-            "ep_ticks": 160,
-            "retries": 0,
-            "step_timeout_s": 1.0,
-            "start_timeout_s": 10.0,
-        }
-        config = LadderConfig(
-            **defaults | settings,
-            snaps_dir=str(tmp_path),
-            magma_bin=str(program),
-            blaze_lib=str(toy_library(built)),
-            lane_args=(*bad, "--only-seed", str(BAD)) if bad else (),
-        )
-        engine = Engine(
-            config,
-            make_plan(config),
-            controller_factory(config.policy),
-            run_id=f"engine-test-{len(engines)}",
-            results=results,
-        )
-        engines.append(engine)
-        engine.start()
-        return engine
+    def start(*bad: str, words: str = "", **settings: Any) -> Engine:
+        engines.append(start_engine(tmp_path, toy_library(built), bad, words, **settings))
+        return engines[-1]
 
     yield start
     for engine in engines:
@@ -104,21 +111,23 @@ def healthy(engine: Engine) -> list[tuple[Any, ...]]:
     return [result.comparable() for index, result in sorted(engine.results().items()) if index not in BAD_LANES]
 
 
-@pytest.fixture
-def reference(make: Make) -> list[tuple[Any, ...]]:
+@pytest.fixture(scope="module")
+def reference(built: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...]]:
     """What the healthy lanes give when nobody misbehaves."""
-    engine = make()
+    engine = start_engine(tmp_path_factory.mktemp("reference"), toy_library(built), (), "")
     assert engine.wait(PATIENCE_S)
+    engine.stop()
     assert states(engine) == ["MATCH"] * 6
     return healthy(engine)
 
 
+QUICK = {"step_timeout_s": 1.0}
 MISBEHAVIOURS = [
     (("hang-start",), {"start_timeout_s": 1.0}, Outcome.TIMEOUT, "no first record for 1 s (pid "),
-    (("hang", "--at", "42"), {}, Outcome.TIMEOUT, "no record for 1 s (pid "),
-    (("stubborn", "--at", "42"), {}, Outcome.TIMEOUT, "no record for 1 s (pid "),
-    (("fork", "--at", "42"), {}, Outcome.TIMEOUT, "no record for 1 s (pid "),
-    (("late", "--at", "42", "--late-s", "3"), {}, Outcome.TIMEOUT, "no record for 1 s (pid "),
+    (("hang", "--at", "42"), QUICK, Outcome.TIMEOUT, "no record for 1 s (pid "),
+    (("stubborn", "--at", "42"), QUICK, Outcome.TIMEOUT, "no record for 1 s (pid "),
+    (("fork", "--at", "42"), QUICK, Outcome.TIMEOUT, "no record for 1 s (pid "),
+    (("late", "--at", "42", "--late-s", "3"), QUICK, Outcome.TIMEOUT, "no record for 1 s (pid "),
     (("die-mid-record", "--at", "42"), {}, Outcome.CRASHED, "lane process ended inside a record (5000 of 14628"),
     (("exit0", "--at", "42"), {}, Outcome.CRASHED, "lane process ended: exit code 0"),
     (("segfault", "--at", "42"), {}, Outcome.CRASHED, "lane process ended: killed by SIGSEGV"),
@@ -145,7 +154,7 @@ def test_what_a_misbehaving_lane_is_called_and_that_no_other_lane_changes(
         assert result.outcome == outcome
         assert result.note.startswith(note)
     assert healthy(engine) == reference
-    assert until(lambda: not [one for one in leftovers() if one.run_id.startswith("engine-test")], 10.0)
+    assert until(lambda: not [one for one in leftovers() if one.run_id.startswith(RUN)], 10.0)
 
 
 def test_lost_lanes_are_tried_again(make: Make) -> None:
@@ -180,7 +189,7 @@ def test_never_more_lanes_than_jobs(make: Make) -> None:
 
 
 def test_a_stuck_lane_gives_its_slot_away_and_is_killed_by_hand(make: Make) -> None:
-    engine = make("--misbehave", "hang", "--at", "42", jobs=1, stuck="ask")
+    engine = make("--misbehave", "hang", "--at", "42", jobs=1, stuck="ask", **QUICK)
     assert until(lambda: states(engine) == ["MATCH", "MATCH", "STUCK", "STUCK", "MATCH", "MATCH"])
     assert not engine.wait(0.0)
     assert engine.kill_stuck() == 2
@@ -191,7 +200,7 @@ def test_a_stuck_lane_gives_its_slot_away_and_is_killed_by_hand(make: Make) -> N
 
 
 def test_a_stuck_lane_that_answers_after_all_goes_on(make: Make) -> None:
-    engine = make("--misbehave", "late", "--at", "42", "--late-s", "2.5", stuck="ask")
+    engine = make("--misbehave", "late", "--at", "42", "--late-s", "2.5", stuck="ask", **QUICK)
     assert engine.wait(PATIENCE_S)
     assert states(engine) == ["MATCH"] * 6
     assert kinds(engine, 2) == ["started", "stuck", "resumed", "outcome"]
@@ -200,20 +209,20 @@ def test_a_stuck_lane_that_answers_after_all_goes_on(make: Make) -> None:
 def test_asking_ends_after_five_minutes(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ASK_PATIENCE_S == 300.0
     monkeypatch.setattr("core.ladder.deadlines.ASK_PATIENCE_S", 0.5)
-    engine = make("--misbehave", "hang", "--at", "42", stuck="ask")
+    engine = make("--misbehave", "hang", "--at", "42", stuck="ask", **QUICK)
     assert engine.wait(PATIENCE_S)
     assert states(engine)[2] == "TIMEOUT"
 
 
 def test_a_whole_lane_may_have_a_deadline(make: Make) -> None:
-    engine = make("--misbehave", "hang", "--at", "42", lane_timeout_s=2.0, step_timeout_s=30.0)
+    engine = make("--misbehave", "hang", "--at", "42", lane_timeout_s=2.0)
     assert engine.wait(PATIENCE_S)
     assert engine.results()[2].note == "lane took more than 2 s"
     assert states(engine)[2] == "TIMEOUT"
 
 
 def test_a_library_call_that_never_returns_is_given_up(make: Make, reference: list[tuple[Any, ...]]) -> None:
-    engine = make(words="hang-at 42")
+    engine = make(words="hang-at 42", **QUICK)
     assert engine.wait(PATIENCE_S)
     result = engine.results()[2]
     assert (result.outcome, result.note) == (Outcome.TIMEOUT, "a call into blaze did not return for 1 s")
@@ -225,7 +234,7 @@ def test_a_library_call_that_never_returns_is_given_up(make: Make, reference: li
 
 
 def test_kill_running_waiting_and_ended(make: Make) -> None:
-    engine = make("--misbehave", "hang", "--at", "42", jobs=1, step_timeout_s=60.0)
+    engine = make("--misbehave", "hang", "--at", "42", jobs=1)
     assert until(lambda: engine.views()[2].decision >= 9)
     engine.kill([0, 2, 5, 99])
     assert until(lambda: engine.views()[2].state is LaneState.ENDED)
@@ -314,12 +323,12 @@ def _lives(pid: int) -> bool:
 
 
 def test_stop_at_once_with_stubborn_children_is_quick(make: Make) -> None:
-    engine = make("--misbehave", "stubborn", "--at", "2", step_timeout_s=60.0, jobs=ALL_JOBS)
+    engine = make("--misbehave", "stubborn", "--at", "2", jobs=ALL_JOBS)
     assert until(lambda: sum(view.state is LaneState.RUNNING for view in engine.views()) >= 1)
     began = time.monotonic()
     engine.stop(save=False)
     assert time.monotonic() - began < 10.0
-    assert not leftovers("engine-test-0")
+    assert not [one for one in leftovers() if one.run_id.startswith(RUN)]
 
 
 def test_results_of_an_earlier_run_are_kept(make: Make) -> None:
@@ -384,11 +393,11 @@ from core.ladder.config import LadderConfig
 from core.ladder.engine import Engine
 from core.ladder.plan import make_plan
 from core.policy.controls import controller_factory
-folder, how = sys.argv[1:3]
+folder, how, run_id = sys.argv[1:4]
 config = LadderConfig(backend="magma", policy="noop", seeds=(2, 3), tries=1, snaps_dir=folder, step_timeout_s=1.5,
                       magma_bin=folder + "/toy_lane", ep_ticks=400_000, retries=0,
                       lane_args=("--misbehave", how, "--at", "42", "--late-s", "1.0"))
-engine = Engine(config, make_plan(config), controller_factory("noop"), run_id="driver-" + how)
+engine = Engine(config, make_plan(config), controller_factory("noop"), run_id=run_id)
 engine.start()
 while sum(view.decision > 2 for view in engine.views()) < 2:
     time.sleep(0.01)
@@ -406,7 +415,7 @@ def drive(folder: Path, how: str) -> "subprocess.Popen[str]":
         toy_snapshot(folder, seed)
     toy_program(folder)
     driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, folder, how],
+        [sys.executable, "-c", DRIVER, folder, how, f"{RUN}-driver"],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -420,10 +429,10 @@ def drive(folder: Path, how: str) -> "subprocess.Popen[str]":
 
 def test_an_uncaught_error_in_the_program_leaves_no_child(tmp_path: Path) -> None:
     driver = drive(tmp_path, "stubborn")
-    assert len(leftovers("driver-stubborn")) >= 2
+    assert len(leftovers(f"{RUN}-driver")) >= 2
     _out, err = driver.communicate("", PATIENCE_S)
     assert "an uncaught error in the main thread" in err
-    assert until(lambda: not leftovers("driver-stubborn"), 5.0)
+    assert until(lambda: not leftovers(f"{RUN}-driver"), 5.0)
 
 
 def test_time_stopped_does_not_count(tmp_path: Path) -> None:
