@@ -25,8 +25,8 @@ import core
 from core import kernels
 from core.errors import ExitCode, NetheriteError
 
-#: The kernels a run may need, by room: a module with `warm()`, and the sources that are compiled.
-ROOMS = {"policy": "core.policy.warm", "voxel": "core.worlds.voxel.warm"}
+#: The kernels a run may need, by room: module and name of the function that uses each once.
+ROOMS = {"policy": "core.policy.warm:warm", "bot": "core.policy.warm:warm_bot", "voxel": "core.worlds.voxel.warm:warm"}
 
 DEADLINE_S = 1800.0  #: for compiling everything on a slow, busy machine, waiting for another process included
 UNUSED_DAYS = 14.0  #: folders of other versions are kept this long after their last use
@@ -42,7 +42,8 @@ def ensure_warm(rooms: Sequence[str], on_progress: Callable[[str], None]) -> Non
     """Returns when the kernels of `rooms` are compiled; immediately when they were.
 
     Args:
-        rooms: names out of `ROOMS`: `policy` for any run, `voxel` when the embedded world takes part.
+        rooms: names out of `ROOMS`: `policy` for any run, `bot` for policy bot, `voxel` when the embedded
+            world takes part.
         on_progress: called in this thread with one line at a time, only when there is something to say.
 
     Raises:
@@ -135,7 +136,8 @@ def _warm(room: str, done: Path) -> None:
         return
     _say(f"compiling {room} kernels (once for this version)")
     start = time.monotonic()
-    importlib.import_module(ROOMS[room]).warm()
+    module, _, function = ROOMS[room].partition(":")
+    getattr(importlib.import_module(module), function)()
     done.touch()
     _say(f"{room} kernels compiled in {time.monotonic() - start:.0f} s")
 

@@ -1,6 +1,5 @@
 """What decides for a lane: the network, nothing, chance, a tape, or the scripted bot."""
 
-import importlib
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -80,7 +79,9 @@ def controller_factory(
     if word == "tape" and argument:
         return _tape(argument)
     if word == "bot" and not colon:
-        return ControllerFactory(_bot(), ("policy bot",))
+        from core.policy.bot import Bot  # it brings its own kernels along, which other policies do without
+
+        return ControllerFactory(Bot, ("policy bot",))
     raise BadInput(f"policy {policy!r} is unknown, expected one of {', '.join(POLICIES)}")
 
 
@@ -175,12 +176,3 @@ def _tape(path: str) -> ControllerFactory:
     rows = read_tape(path)
     note = f"policy tape:{path} ({len(rows)} decisions, then still)"
     return ControllerFactory(lambda **_: Tape(rows), (note,))
-
-
-def _bot() -> MakeController:
-    # Imported only here: it brings the bot's own knowledge along, which other policies do without.
-    try:
-        make: MakeController = importlib.import_module("core.policy.bot").Bot
-    except ModuleNotFoundError as error:
-        raise BadInput("policy bot is not part of this build") from error
-    return make

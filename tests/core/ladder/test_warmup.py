@@ -37,7 +37,7 @@ def compiled(monkeypatch):
     module = types.ModuleType("tiny_room")
     module.warm = lambda: calls.append("tiny")
     monkeypatch.setitem(sys.modules, "tiny_room", module)
-    monkeypatch.setitem(warmup.ROOMS, "tiny", "tiny_room")
+    monkeypatch.setitem(warmup.ROOMS, "tiny", "tiny_room:warm")
     return calls
 
 
@@ -76,7 +76,7 @@ def test_a_touched_source_needs_compiling_again(cache, monkeypatch, tmp_path):
 
 def test_an_unknown_room_is_refused(cache, capfd):
     assert warmup.main(["cellar"]) == ExitCode.USAGE
-    assert capfd.readouterr().err == "warm-up: expected rooms out of policy, voxel, found cellar\n"
+    assert capfd.readouterr().err == "warm-up: expected rooms out of policy, bot, voxel, found cellar\n"
 
 
 def test_warm_kernels_start_no_process(cache, monkeypatch):
