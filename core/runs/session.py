@@ -334,7 +334,7 @@ class Session:
 def _kernel_rooms(config: LadderConfig) -> list[str]:
     """Returns which kernels the run needs compiled."""
     embedded = config.backend == "voxel" or (config.is_replay and config.reference == "voxel")
-    return ["policy", "voxel"] if embedded else ["policy"]
+    return ["policy"] + ["bot"] * (config.policy == "bot") + ["voxel"] * embedded
 
 
 def _controllers(config: LadderConfig) -> ControllerFactory:
