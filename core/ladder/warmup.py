@@ -24,6 +24,7 @@ import numba
 import core
 from core import kernels
 from core.errors import ExitCode, NetheriteError
+from core.ladder.config import LadderConfig
 
 #: The kernels a run may need, by room: module and name of the function that uses each once.
 ROOMS = {"policy": "core.policy.warm:warm", "bot": "core.policy.warm:warm_bot", "voxel": "core.worlds.voxel.warm:warm"}
@@ -53,11 +54,22 @@ def ensure_warm(rooms: Sequence[str], on_progress: Callable[[str], None]) -> Non
         on_progress(kernels.CACHE_NOTE)
     if kernels.CACHE_DIR is None:
         return  # what a warm-up process compiled would die with it
-    cold = [room for room in rooms if not marker(kernels.CACHE_DIR, room).exists()]
-    if cold:
+    if cold := cold_rooms(rooms):
         _warm_in_a_process(cold, on_progress)
     with contextlib.suppress(OSError):
         os.utime(kernels.CACHE_DIR)  # in use: not to be pruned
+
+
+def cold_rooms(rooms: Sequence[str]) -> list[str]:
+    """Returns those of `rooms` whose kernels are not compiled yet; none where compiled kernels cannot be kept."""
+    cache = kernels.CACHE_DIR
+    return [] if cache is None else [room for room in rooms if not marker(cache, room).exists()]
+
+
+def rooms_of(config: LadderConfig) -> list[str]:
+    """Returns which kernels a run with these settings needs."""
+    embedded = config.backend == "voxel" or (config.is_replay and config.reference == "voxel")
+    return ["policy"] + ["bot"] * (config.policy == "bot") + ["voxel"] * embedded
 
 
 def marker(cache: Path, room: str) -> Path:

@@ -19,6 +19,7 @@ from core.host.processes import Processes
 from core.ladder.admission import IN_PROCESS_BYTES, PROCESS_BYTES, cores
 from core.ladder.config import AUTO_JOBS, GENERATED, LadderConfig
 from core.ladder.sides import lane_program
+from core.ladder.warmup import cold_rooms, rooms_of
 from core.runs.blaze_probe import probe_blaze
 from core.runs.lane_program import program_of
 from core.wire.act13 import NOOP_ROW
@@ -91,6 +92,8 @@ def check_lane_binary(patient: Patient) -> Finding:
     config, subject = patient.config, "lane binary"
     if not config.has_magma:
         return Finding(Level.NONE, subject, f"backend {config.backend} starts no lane process")
+    if cold_rooms(rooms_of(config)) and config.backend == "voxel":
+        return Finding(Level.HINT, subject, "embedded world: not tried, its kernels are not compiled yet")
     processes = Processes(f"doctor-{os.getpid()}")
     try:
         start = _first_snapshot(config)

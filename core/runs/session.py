@@ -19,7 +19,7 @@ from core.ladder.events import Event, LaneResult, LaneView, Outcome
 from core.ladder.faults import check_faults
 from core.ladder.plan import Plan, make_plan
 from core.ladder.report import render_report
-from core.ladder.warmup import ensure_warm
+from core.ladder.warmup import ensure_warm, rooms_of
 from core.policy.controls import ControllerFactory, controller_factory
 from core.runs import provenance, store
 from core.runs.control import ControlServer, new_socket_path
@@ -80,7 +80,7 @@ class Session:
         config = resolved.config
         plan = make_plan(config)
         check_faults(config, plan)
-        ensure_warm(_kernel_rooms(config), on_progress)
+        ensure_warm(rooms_of(config), on_progress)
         controllers = _controllers(config)
         hashes = provenance.run_hashes(config, plan)
         folder = store.new_run_folder(runs_dir)
@@ -124,7 +124,7 @@ class Session:
             now = provenance.run_hashes(config, plan)
             if found := provenance.differences(stored.manifest["hashes"], now):
                 raise Refused(f"run {folder.name} cannot be resumed: {'; '.join(found)}")
-            ensure_warm(_kernel_rooms(config), on_progress)
+            ensure_warm(rooms_of(config), on_progress)
             manifest = dict(stored.manifest) | {"config": config_to_dict(config), "lanes": store.plan_to_list(plan)}
             kept = {index: result for index, result in stored.results.items() if result.outcome.is_result}
             return cls._open(folder, lock, manifest, _controllers(config), kept)
@@ -329,12 +329,6 @@ class Session:
             self._failure = f"run {self.id}: its report could not be written to {self.folder}: {error}"
         finally:
             self._journal.close()
-
-
-def _kernel_rooms(config: LadderConfig) -> list[str]:
-    """Returns which kernels the run needs compiled."""
-    embedded = config.backend == "voxel" or (config.is_replay and config.reference == "voxel")
-    return ["policy"] + ["bot"] * (config.policy == "bot") + ["voxel"] * embedded
 
 
 def _controllers(config: LadderConfig) -> ControllerFactory:

@@ -98,9 +98,13 @@ class Verdict:
         speed = _mean(trial.speed_ratio for trial in self.trials)
         rss = _mean(trial.rss_ratio for trial in self.trials)
         return (
-            f"{name}: identical over {self.ticks} ticks on {len(self.trials)} snapshots; "
+            f"{name}: identical over {self.ticks} ticks from {_counted(len(self.trials), 'start')}; "
             f"{speed:.2f} x ticks/s, {rss:.2f} x RSS; use {self.option}"
         )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from core.errors import BadInput, ExitCode
+from netherite_tui.cli.common import warm_up
 from netherite_tui.cli.run import ladder_options, resolve_typed
 
 
@@ -35,6 +36,7 @@ def bake(out: Path | None, force: bool, **parameters: Any) -> int:
         raise BadInput("bake: stage expected 0 to 4, found all")
     folder = out or Path(config.snaps_dir)
     program = program_of(config)
+    warm_up(config)
     if config.stage == 0:
         for baked in bake_t0(program, config.seeds, folder, force=force):
             click.echo(baked.text)

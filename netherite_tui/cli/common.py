@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from core.ladder.config import LadderConfig
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -40,3 +43,14 @@ def runs_dir_option(command: Command) -> Command:
         metavar="DIR",
         help="Folder of the runs (else NETHERITE_RUNS, else the user data folder).",
     )(command)
+
+
+def warm_up(config: "LadderConfig") -> None:
+    """Compiles the kernels these settings need, if they are not, telling so on stderr.
+
+    Raises:
+        WarmUpError: they cannot be compiled.
+    """
+    from core.ladder.warmup import ensure_warm, rooms_of
+
+    ensure_warm(rooms_of(config), lambda line: click.echo(line, err=True))

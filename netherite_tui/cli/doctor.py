@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from core.errors import ExitCode
-from netherite_tui.cli.common import runs_dir_option
+from netherite_tui.cli.common import runs_dir_option, warm_up
 from netherite_tui.cli.run import ladder_options, resolve_typed
 
 
@@ -21,7 +21,9 @@ def doctor(runs_dir: Path | None, **parameters: Any) -> int:
     from core.runs import store
     from core.runs.doctor import Level, Patient, examine
 
-    patient = Patient(resolve_typed(parameters, {"backend": "magma"}).config, store.runs_dir(runs_dir))
+    config = resolve_typed(parameters, {"backend": "magma"}).config
+    patient = Patient(config, store.runs_dir(runs_dir))
+    warm_up(config)
     bad = 0
     for finding in examine(patient):
         click.echo(finding.line)

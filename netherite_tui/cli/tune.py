@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import BadInput, ExitCode
+from netherite_tui.cli.common import warm_up
 from netherite_tui.cli.run import ladder_options, resolve_typed
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def tune(tried: tuple[str, ...], ticks: int, actions_seed: int, **parameters: An
     config = resolve_typed(parameters, {"backend": "magma"}).config
     argument_sets = [tuple(shlex.split(one)) for one in tried] or list(USUAL_ARGUMENTS)
     starts = _starts(config, MOST_STARTS if parameters["seeds"] is None else len(config.seeds))
+    warm_up(config)
     binary = lane_binary_hash(config)
     identical = False
     for verdict in compare(

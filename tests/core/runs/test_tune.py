@@ -25,7 +25,7 @@ def test_arguments_that_change_nothing_are_shown_identical() -> None:
     assert found.ticks == 160
     assert [trial.start for trial in found.trials] == ["seed 3", "seed 7"]
     assert all(trial.speed_ratio > 0 and trial.rss_ratio > 0 and trial.rss_mib > 1 for trial in found.trials)
-    assert found.text.startswith("--late-s 0.5: identical over 160 ticks on 2 snapshots; ")
+    assert found.text.startswith("--late-s 0.5: identical over 160 ticks from 2 starts; ")
     assert found.text.endswith("use --lane-arg=--late-s --lane-arg=0.5")
 
 

@@ -78,7 +78,7 @@ def test_tune_tells_and_a_run_says_what_was_not_shown(tmp_path: Path, runs: Path
     )  # fmt: skip
     assert tuned.returncode == 0, tuned.stderr
     good, bad = tuned.stdout.splitlines()
-    assert good.startswith("--late-s 0.5: identical over 80 ticks on 2 snapshots; ")
+    assert good.startswith("--late-s 0.5: identical over 80 ticks from 2 starts; ")
     assert good.endswith("use --lane-arg=--late-s --lane-arg=0.5")
     assert bad == "--torch-at 8: DIFFERENT on s2_t0.bsnp: inv_counts at tick 8"
     for words, note in ((("--late-s", "0.5"), False), (("--late-s", "0.7"), True)):
