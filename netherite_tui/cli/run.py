@@ -123,15 +123,14 @@ def run_again(name: str, runs_dir: Path | None, headless: bool, parameters: Mapp
 
     changes = {**parse_set(parameters["assignments"]), **typed_values(parameters)}
     folder = store.find_run(store.runs_dir(runs_dir), name).resolve()
+    with contextlib.suppress(OSError):  # its relative paths, and magma.conf, belong to where it was first started
+        os.chdir(store.read_manifest(folder).get("directory", ""))
     if not headless and has_terminal():
         from netherite_tui.clients.opening import resumed_run
 
         return drive_in_dashboard(resumed_run(folder, changes))
     from core.runs.session import Session
 
-    home = store.read_manifest(folder).get("directory", "")
-    with contextlib.suppress(OSError):  # its relative paths, and magma.conf, belong to where it was first started
-        os.chdir(home)
     return _run_session(lambda tell: Session.reopen(folder, changes, on_progress=tell))
 
 

@@ -62,7 +62,8 @@ def orphans(runs: Path) -> list[int]:
 
 def main() -> None:
     folder, kills, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    options = dict(option.removeprefix("--").replace("-", "_").split("=", 1) for option in sys.argv[4:])
+    words = [option.removeprefix("--").partition("=") for option in sys.argv[4:]]
+    options = {name.replace("-", "_"): value for name, _, value in words}
     chance = random.Random(seed)
 
     warm()
