@@ -1,6 +1,7 @@
 """What every block id is: shapes, hardness, opacity and the sets of RULES 5, as tables over the id and two kernels.
 
-Tables have 4096 entries, so that any id a u16 cell can hold is a valid index. Shapes are given inside the cell (0..1,
+Tables have 256 entries, all ids there are: `load` refuses cells with others and no rule makes one. Small tables matter,
+for the compiler builds a copy into every kernel that reads one. Shapes are given inside the cell (0..1,
 fences and walls 1.5 high); the caller adds the cell's own coordinates in whatever frame it works in. All collision
 edges are multiples of 1/32, so that addition is exact in every frame.
 
@@ -18,7 +19,7 @@ from core.kernels import kernel
 from core.worlds.voxel.grid import cell_at, id_at, meta_at
 from core.worlds.voxel.state import Sim
 
-IDS = 4096
+IDS = 256
 MAX_BOXES = 5  #: rows `collision_boxes` needs in its output
 
 AIR, STONE, GRASS, DIRT, COBBLE, PLANKS, SAND, GRAVEL, LOG, LEAVES = 0, 1, 2, 3, 4, 5, 12, 13, 17, 18

@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.kernels import kernel
-from core.worlds.voxel.blocks import COAL_ORE, COBBLE, DIRT, GRASS, GRAVEL, HARDNESS, LOG, SAND, STONE, WATER
+from core.worlds.voxel.blocks import COAL_ORE, COBBLE, DIRT, GRASS, GRAVEL, HARDNESS, IDS, LOG, SAND, STONE, WATER
 from core.worlds.voxel.edits import queue_edit
 from core.worlds.voxel.grid import cell_at, id_at
 from core.worlds.voxel.inventory import ITEM_IDS, MAX_DAMAGE, take
@@ -24,15 +24,15 @@ for _item, _speed, _level in ((270, 2, 1), (274, 4, 2), (257, 6, 3), (278, 8, 4)
     _PICK_SPEED[_item], _PICK_LEVEL[_item] = _speed, _level
 
 #: Blocks a pickaxe speeds up, and the level each block needs to yield anything (0: hands do).
-_PICK_SUITS = np.zeros(4096, np.bool_)
+_PICK_SUITS = np.zeros(IDS, np.bool_)
 _PICK_SUITS[[STONE, COBBLE, 14, 15, COAL_ORE, 21, 56]] = True
-_NEEDED_LEVEL = np.zeros(4096, np.int64)
+_NEEDED_LEVEL = np.zeros(IDS, np.int64)
 for _ids, _level in (((STONE, COBBLE, COAL_ORE), 1), ((15, 21), 2), ((14, 56, 73, 74), 3), ((49,), 4)):
     _NEEDED_LEVEL[list(_ids)] = _level
 
 #: Blocks that drop one item: block -> item, and the bits of the block's meta the item keeps.
-_DROP = np.zeros(4096, np.int64)
-_DROP_META = np.zeros(4096, np.int64)
+_DROP = np.zeros(IDS, np.int64)
+_DROP_META = np.zeros(IDS, np.int64)
 for _block, _item, _bits in (
     (GRASS, DIRT, 0), (DIRT, DIRT, 3), (SAND, SAND, 1), (GRAVEL, GRAVEL, 0), (14, 14, 0), (15, 15, 0),
     (COBBLE, COBBLE, 0), (49, 49, 0), (54, 54, 0), (COAL_ORE, 263, 0), (LOG, LOG, 3), (56, 264, 0), (117, 379, 0),

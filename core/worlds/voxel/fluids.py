@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.kernels import kernel
-from core.worlds.voxel.blocks import FACE_X, FACE_Y, FACE_Z, LIQUID, STONE, WATER
+from core.worlds.voxel.blocks import FACE_X, FACE_Y, FACE_Z, IDS, LIQUID, STONE, WATER
 from core.worlds.voxel.grid import cell_at, id_at, put_cell
 from core.worlds.voxel.numbers import I64
 from core.worlds.voxel.state import FLUID_SLOTS, Sim
@@ -19,7 +19,7 @@ _SLOPE = 4  # how far a flow looks for a drop
 _FALLING = 8  # level bit of falling liquid
 
 #: Plants and snow cover, which liquid washes away and which count as air for it.
-_COVER = np.zeros(4096, np.bool_)
+_COVER = np.zeros(IDS, np.bool_)
 _COVER[[31, 32, 37, 38, 39, 40, 51, 78]] = True
 
 # A cell and its six neighbours.

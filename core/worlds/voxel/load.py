@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.errors import BadInput
 from core.wire.bsnp import HEAD, Snapshot, coal_cells
 from core.wire.bsnp import ITEM as SNAPSHOT_ITEM
+from core.worlds.voxel.blocks import IDS
 from core.worlds.voxel.collide import HALF_WIDTH, HEIGHT
 from core.worlds.voxel.drops import seed_cursors
 from core.worlds.voxel.server import FULL_AIR, NOT_BURNING
@@ -36,10 +38,16 @@ def sim_of_snapshot(snapshot: Snapshot, view_distance: int = VIEW_DISTANCE) -> S
     Args:
         snapshot: what `core.wire.bsnp.read_snapshot` gives; it is copied.
         view_distance: radius of random block ticks, in chunks.
+
+    Raises:
+        BadInput: a cell holds a block id the game does not have.
     """
     head = snapshot.head
+    cells = np.array(snapshot.cells, np.uint16)
+    if (most := int(cells.max()) >> 4) >= IDS:
+        raise BadInput(f"snapshot of seed {snapshot.seed}: cells hold block id {most}, expected 0..{IDS - 1}")
     x0, y0, z0 = (int(low) for low in head["region_lo"])
-    sim = empty_sim((x0, y0, z0), np.array(snapshot.cells, np.uint16))
+    sim = empty_sim((x0, y0, z0), cells)
     body, player = sim.body[0], sim.player[0]
     for name in _BODY_FIELDS:
         body[name] = head[name]

@@ -15,7 +15,6 @@ from core.kernels import kernel
 F32 = np.float32
 #: int64 in kernels, an int to the type checker: fields of records are narrower, and callees are compiled for int64.
 I64: Callable[[Any], int] = cast(Any, np.int64)
-SINE = np.array([math.sin(((i * math.pi) * 2.0) / 65536.0) for i in range(65536)], dtype=np.float32)
 DEG = F32(0.017453292)
 _TO_INDEX = F32(10430.378)
 _QUARTER = F32(16384.0)
@@ -34,15 +33,21 @@ def _index(v: np.float32) -> int:
 
 
 @kernel
+def table_sine(index: int) -> np.float32:
+    """Entry 0..65535 of RULES 0's table, computed: as a constant the table would be compiled into every caller."""
+    return F32(math.sin(((index * math.pi) * 2.0) / 65536.0))
+
+
+@kernel
 def msin(v: np.float32) -> np.float32:
     """Table sine of float32 radians."""
-    return F32(SINE[_index(F32(v * _TO_INDEX))])
+    return table_sine(_index(F32(v * _TO_INDEX)))
 
 
 @kernel
 def mcos(v: np.float32) -> np.float32:
     """Table cosine of float32 radians."""
-    return F32(SINE[_index(F32(F32(v * _TO_INDEX) + _QUARTER))])
+    return table_sine(_index(F32(F32(v * _TO_INDEX) + _QUARTER)))
 
 
 @kernel

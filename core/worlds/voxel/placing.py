@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.kernels import kernel
-from core.worlds.voxel.blocks import CHEST, FURNACE, LADDER, LOG, PLACE_REPLACEABLE, SOLID, TORCH
+from core.worlds.voxel.blocks import CHEST, FURNACE, IDS, LADDER, LOG, PLACE_REPLACEABLE, SOLID, TORCH
 from core.worlds.voxel.edits import queue_edit
 from core.worlds.voxel.grid import id_at
 from core.worlds.voxel.inventory import take
@@ -16,7 +16,7 @@ _DOWN, _UP, _NORTH, _SOUTH, _WEST, _EAST = range(6)
 _PUMPKIN, _WOOD_STAIRS = 86, 53
 
 #: Blocks that answer a click themselves: `use` on them is swallowed for the whole tick (RULES 1.1e).
-_SWALLOWS = np.zeros(4096, np.bool_)
+_SWALLOWS = np.zeros(IDS, np.bool_)
 _SWALLOWS[
     [
         *range(183, 188),
@@ -45,7 +45,7 @@ _SWALLOWS[
     ]
 ] = True
 #: Blocks that take the click without effect when it reaches placing.
-_INERT = np.zeros(4096, np.bool_)
+_INERT = np.zeros(IDS, np.bool_)
 _INERT[[64, 71, 69, 70, 72, 77, 96, 107, 143, 147, 148, 167]] = True
 
 _TORCH_META = np.array([0, 5, 4, 3, 2, 1], np.int64)  # by clicked face

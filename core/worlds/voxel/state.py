@@ -163,6 +163,11 @@ class SimType(types.StructRef):  # type: ignore[misc]
         """Drops what the compiler knows of single values: only array types tell worlds apart."""
         return tuple((name, types.unliteral(kind)) for name, kind in fields)
 
+    @property
+    def mangling_args(self) -> tuple[str, tuple[int, ...]]:
+        """The type as it enters symbol names: in full, with all fields of all records, it makes each 10 kB long."""
+        return "Sim", (self._code,)
+
 
 class Sim(structref.StructRefProxy):  # type: ignore[misc]
     """One world. See the dtypes above; cells are u16 id << 4 | meta, indexed [x - lo.x, y - lo.y, z - lo.z]."""
