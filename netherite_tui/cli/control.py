@@ -1,6 +1,7 @@
 """`kill`, `pause`, `resume`, `stop` and `reap`: a live run's lanes from another terminal."""
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +14,12 @@ from core.errors import BadInput, ExitCode, Refused
 from netherite_tui.cli.common import RUN, run_argument, runs_dir_option
 
 if TYPE_CHECKING:
+    from core.ladder.events import LaneView
     from core.runs.remote import ControlClient
     from core.runs.store import StoredRun
 
 STOP_PATIENCE_S = 120.0
+VIEWS_PATIENCE_S = 10.0
 _LANE = re.compile(r"(?:(?P<stage>[0-4])/)?(?P<seed>-?\d+)(?::(?P<attempt>\d+))?")
 
 
@@ -87,6 +90,37 @@ def _say(done: str, run: "StoredRun", indices: Sequence[int]) -> None:
     click.echo(f"{done} {names}{more} of run {run.id}")
 
 
+def _views(client: "ControlClient", run: "StoredRun") -> "tuple[LaneView, ...]":
+    """Returns the newest view of every lane, once all have come.
+
+    Raises:
+        EngineGone: they do not come.
+    """
+    from core.runs.remote import EngineGone
+
+    give_up = time.monotonic() + VIEWS_PATIENCE_S
+    while len(views := client.views()) < len(run.plan.lanes):
+        client.wait_change(0.1)
+        if not client.alive or time.monotonic() > give_up:
+            raise EngineGone(client.ended or f"run {run.id}: its engine does not tell about its lanes")
+    return views
+
+
+def _still_going(client: "ControlClient", run: "StoredRun", indices: Sequence[int]) -> list[int]:
+    """Returns the lanes that have not ended, and says so of the others.
+
+    Raises:
+        Refused: all of them have ended.
+    """
+    views = _views(client, run)
+    ended = [f"{run.plan.lanes[index].name} ({views[index].outcome})" for index in indices if views[index].outcome]
+    if len(ended) == len(indices):
+        raise Refused(f"run {run.id}: nothing to do, {', '.join(ended[:8])} ended already")
+    if ended:
+        click.echo(f"{', '.join(ended[:8])} ended already", err=True)
+    return [index for index in indices if not views[index].outcome]
+
+
 @click.command(short_help="Kill lanes of a live run.")
 @run_argument
 @lanes_argument
@@ -98,14 +132,18 @@ def kill(run_name: str, lane_names: tuple[str, ...], stuck: bool, everything: bo
     if bool(lane_names) + stuck + everything != 1:
         raise click.UsageError("expected lanes (SEED:TRY), or --stuck, or --all")
     run = _find(run_name, runs_dir)
-    indices = [lane.index for lane in run.plan.lanes] if everything else indices_of(run, lane_names)
+    indices = [lane.index for lane in run.plan.lanes if not lane.skip] if everything else indices_of(run, lane_names)
     with _connected(run) as client:
         if stuck:
+            indices = [view.index for view in _views(client, run) if view.state == "STUCK"]
             client.command("kill_stuck")
-            click.echo(f"killed the stuck lanes of run {run.id}")
         else:
+            indices = _still_going(client, run, indices)
             client.command("kill", indices)
-            _say("killed", run, indices)
+    if indices:
+        _say("killed", run, indices)
+    else:
+        click.echo(f"no lane of run {run.id} is stuck")
     return ExitCode.OK
 
 
@@ -134,6 +172,7 @@ def _hold_or_go(command: str, done: str, run_name: str, lane_names: tuple[str, .
     indices = indices_of(run, lane_names)
     with _connected(run) as client:
         if indices:
+            indices = _still_going(client, run, indices)
             client.command(command, indices)
             _say(done, run, indices)
         else:

@@ -72,6 +72,10 @@ def test_kill_pause_resume_and_stop(tmp_path: Path, runs: Path) -> None:
     assert (killed.returncode, killed.stdout) == (0, f"killed 2:0 of run {run.id}\n")
     wait_for(lambda: lane_states(run)["2:0"] == Outcome.KILLED)
     wait_for(lambda: lane_states(run)["3:0"] == LaneState.RUNNING)
+    again = netherite(runs, "kill", "last", "2:0")
+    assert (again.returncode, again.stdout) == (4, "")
+    assert again.stderr == f"netherite-tui: run {run.id}: nothing to do, 2:0 (KILLED) ended already\n"
+    assert netherite(runs, "kill", "last", "--stuck").stdout == f"no lane of run {run.id} is stuck\n"
     assert netherite(runs, "pause", run.id, "3:0").stdout == f"paused 3:0 of run {run.id}\n"
     wait_for(lambda: lane_states(run)["3:0"] == LaneState.PAUSED)
     assert netherite(runs, "resume", run.id[:-2]).stdout == f"resumed all lanes of run {run.id}\n"
@@ -100,7 +104,7 @@ def test_kill_stuck(tmp_path: Path, runs: Path) -> None:
     hanging = ("--misbehave=hang", "--at=20", "--only-seed=3")
     run = long_run(tmp_path, runs, *hanging, options=("--stuck=ask", "--step-timeout=1", "--jobs=4", "--ep-ticks=80"))
     wait_for(lambda: list(lane_states(run).values()).count(LaneState.STUCK) == 2)
-    assert netherite(runs, "kill", "last", "--stuck").stdout == f"killed the stuck lanes of run {run.id}\n"
+    assert netherite(runs, "kill", "last", "--stuck").stdout == f"killed 3:0, 3:1 of run {run.id}\n"
     wait_for(lambda: store.load_run(run.folder).state is RunState.FINISHED)
     outcomes = {lane.name: store.load_run(run.folder).results[lane.index].outcome for lane in run.plan.lanes}
     assert outcomes["2:0"] == outcomes["2:1"] == Outcome.DONE
