@@ -365,23 +365,24 @@ def end_leftovers(found: Iterable[Leftover], patience_s: float = 2.0) -> list[in
     Returns:
         The pids that are gone, ascending.
     """
-    processes = [one.process for one in found]
-    gone: list[psutil.Process] = []
+    alive = [one.process for one in found]
+    gone: list[int] = []
     for end in (psutil.Process.terminate, psutil.Process.kill):
-        for process in processes:
+        for process in alive:
             with contextlib.suppress(psutil.Error):
                 end(process)
-        fresh, processes = psutil.wait_procs(processes, patience_s)
-        gone += fresh
-        gone += [process for process in processes if _is_zombie(process)]
-        processes = [process for process in processes if process not in gone]
-    return sorted(process.pid for process in gone)
+        give_up = time.monotonic() + patience_s
+        while (left := [process for process in alive if not _is_over(process)]) and time.monotonic() < give_up:
+            time.sleep(_POLL_S)
+        gone += [process.pid for process in alive if process not in left]
+        alive = left
+    return sorted(gone)
 
 
-def _is_zombie(process: psutil.Process) -> bool:
-    """Whether nothing is left of the process but its exit code, which its parent has not asked for."""
+def _is_over(process: psutil.Process) -> bool:
+    """Whether nothing is left of the process, except perhaps an exit code its parent has not asked for."""
     try:
-        return bool(process.status() == psutil.STATUS_ZOMBIE)
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
 
