@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.toy import ROOT, environment, make_toy
+from tests.commandline import ROOT, environment, make_toy
 
 KILLS = 100
 

@@ -12,7 +12,7 @@ from core.ladder.config import Resolved, resolve
 from core.ladder.events import Outcome
 from core.runs import store
 from core.runs.session import Session
-from tests.toy import make_toy
+from tests.commandline import make_toy
 
 PATIENCE_S = 120.0
 

@@ -16,8 +16,8 @@ from core.ladder.warmup import ensure_warm
 from core.runs import store
 from core.wire import bnn1
 from netherite_tui.cli import run_cli
+from tests.commandline import make_toy, netherite
 from tests.paths import DATA
-from tests.toy import make_toy, netherite
 
 Damage = Callable[[bytes], bytes]
 

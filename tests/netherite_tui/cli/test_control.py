@@ -14,7 +14,7 @@ from core.ladder.events import LaneState, Outcome
 from core.runs import store
 from core.runs.remote import ControlClient, client_of
 from core.runs.store import RunState
-from tests.toy import PATIENCE_S, environment, living_lanes, make_toy, netherite
+from tests.commandline import PATIENCE_S, environment, living_lanes, make_toy, netherite
 
 
 def wait_for(what: Callable[[], object]) -> object:

@@ -13,7 +13,7 @@ import pytest
 from core.ladder.config import DEFAULT_SEEDS
 from core.runs import store
 from core.runs.store import RunState
-from tests.toy import PATIENCE_S, environment, living_lanes, make_toy, netherite, start
+from tests.commandline import PATIENCE_S, environment, living_lanes, make_toy, netherite, start
 
 
 def wait_for(what: Callable[[], object], patience_s: float = PATIENCE_S) -> object:

@@ -10,7 +10,7 @@ import pytest
 
 from core.ladder.config import DEFAULT_SEEDS
 from core.runs import store
-from tests.toy import PROGRAM, environment, make_toy, netherite
+from tests.commandline import PROGRAM, environment, make_toy, netherite
 
 PROGRAMS = PROGRAM.parent
 

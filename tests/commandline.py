@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.host.processes import leftovers
+from tests.toys import TOY_COMMAND
 
-PROGRAM = Path(__file__).parent / "programs" / "toy_lane.py"
 ROOT = Path(__file__).parents[1]
 PATIENCE_S = 120.0
 
@@ -23,8 +23,7 @@ def make_toy(folder: Path, seeds: Sequence[int], *options: str) -> list[str]:
         options: further options of the toy lane program.
     """
     program = folder / "toy"
-    words = [sys.executable, "-S", "-E", str(PROGRAM)]
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@" {shlex.join(options)}\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(TOY_COMMAND)} "$@" {shlex.join(options)}\n')
     program.chmod(0o755)
     snaps = folder / "snaps"
     snaps.mkdir(exist_ok=True)
