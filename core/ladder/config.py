@@ -88,12 +88,6 @@ class LadderConfig:
         return self.backend in ("magma", "voxel")
 
     @property
-    def kernel_rooms(self) -> tuple[str, ...]:
-        """Which compiled kernels the run uses (`core.ladder.warmup`)."""
-        embedded = self.backend == "voxel" or (self.is_replay and self.reference == "voxel")
-        return ("policy", "voxel") if embedded else ("policy",)
-
-    @property
     def is_replay(self) -> bool:
         """Whether two worlds are compared."""
         return self.transfer == "replay"

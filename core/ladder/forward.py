@@ -1,6 +1,7 @@
 """The quickest proof that two worlds agree: 32 ticks straight on, every record through the gate."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from core.ladder.engine import Engine
 from core.ladder.events import LaneResult, Outcome
 from core.ladder.gate import step_reason
 from core.ladder.plan import LanePlan, make_plan
+from core.ladder.warmup import ensure_warm, rooms_of
 from core.policy.controls import ControllerFactory, Tape
 from core.wire.act13 import KEYS, NOOP_ROW
 
@@ -25,11 +27,12 @@ class ForwardTrouble:
     exit_code: ExitCode  #: DIVERGE for a difference, LANES_LOST when a world could not go on
 
 
-def check_forward(config: LadderConfig) -> ForwardTrouble | None:
+def check_forward(config: LadderConfig, on_progress: Callable[[str], None] = lambda _: None) -> ForwardTrouble | None:
     """Returns None when magma and its reference agree at t0, burn-in and 32 ticks of walking, for every seed.
 
     Args:
         config: backend magma or voxel, seeds, snapshots, programs and deadlines; the rest is set here.
+        on_progress: told in one line what takes long (compiling kernels).
 
     Raises:
         BadInput: a setting or file that cannot be used.
@@ -38,6 +41,7 @@ def check_forward(config: LadderConfig) -> ForwardTrouble | None:
         config, transfer="replay", policy="noop", tries=1, ep_ticks=FORWARD_TICKS, action_repeat=1, retries=0, stage=0
     )
     plan = make_plan(walk)
+    ensure_warm(rooms_of(walk), on_progress)
     rows = np.tile(NOOP_ROW, (FORWARD_TICKS, 1))
     rows[:, KEYS.index("forward")] = 1.0
     engine = Engine(walk, plan, ControllerFactory(lambda **_: Tape(rows)), run_id=f"check-{secrets.token_hex(4)}")

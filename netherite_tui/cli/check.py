@@ -1,6 +1,7 @@
 """`check`: do two worlds agree while walking straight on? One line."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -24,7 +25,7 @@ def check(**parameters: Any) -> int:
     if parameters["seeds"] is None:
         config = replace(config, seeds=config.seeds[:1])
     names = f"{config.backend} and {config.reference}, seeds {','.join(map(str, config.seeds))}"
-    trouble = check_forward(config)
+    trouble = check_forward(config, partial(click.echo, err=True))
     if trouble is None:
         click.echo(f"PASS {FORWARD_TICKS} forward ticks: {names}")
         return ExitCode.OK

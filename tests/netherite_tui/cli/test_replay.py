@@ -62,12 +62,10 @@ def test_a_replay_that_diverges_exits_1(tmp_path: Path, library: Path) -> None:
 
 
 def test_a_lost_lane_outranks_a_divergence(tmp_path: Path, library: Path) -> None:
-    words = ("--off-by-one-at=20", "--misbehave=exit0", "--at=40", "--only-seed=3")
-    options = _replay_options(tmp_path, library, (2, 3), *words)
-    done = netherite(
-        tmp_path / "runs", "run", *options, "--transfer=replay", "--tries=1", "--ep-ticks=80", "--retries=0",
-        "--after-diverge=continue",
-    )  # fmt: skip
+    words = ("--off-by-one-at=20", "--misbehave=exit0", "--at=12", "--only-seed=3")
+    options = [*_replay_options(tmp_path, library, (2, 3), *words), "--transfer=replay", "--retries=0"]
+    done = netherite(tmp_path / "runs", "run", *options, "--tries=1", "--ep-ticks=80")
+    assert "\nseed   3 try 0: CRASHED\nMATCH 0/2 (1 lost) (step 0=t0" in done.stdout
     assert done.returncode == 3, done.stdout + done.stderr
 
 
