@@ -34,6 +34,14 @@ _RECIPES = np.array(
 
 
 @kernel
+def _copy_stacks(source, target):
+    """Copies every stack; a slice assignment would take the compiler seconds."""
+    for slot in range(source.shape[0]):
+        for part in range(3):
+            target[slot, part] = source[slot, part]
+
+
+@kernel
 def craft(sim: Sim, n: int) -> bool:
     """Crafts recipe n once (0 planks .. 7 iron pickaxe); anything missing, or no room, changes nothing.
 
@@ -45,7 +53,8 @@ def craft(sim: Sim, n: int) -> bool:
     p = sim.player[0]
     if not 0 <= n < _RECIPES.shape[0] or (_RECIPES[n, 6] and p.container != OPEN_TABLE):
         return False
-    trial = sim.inventory.copy()
+    trial = np.empty((sim.inventory.shape[0], 3), np.int32)
+    _copy_stacks(sim.inventory, trial)
     meta = 0
     for part in range(2):
         item, count = _RECIPES[n, 2 * part], _RECIPES[n, 2 * part + 1]
@@ -59,7 +68,7 @@ def craft(sim: Sim, n: int) -> bool:
         take(trial, slot, count)
     if insert(trial, I64(p.hotbar_sel), _RECIPES[n, 4], _RECIPES[n, 5], meta) > 0:
         return False
-    sim.inventory[:] = trial
+    _copy_stacks(trial, sim.inventory)
     return True
 
 

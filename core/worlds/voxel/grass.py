@@ -21,7 +21,7 @@ _Z_KEY, _PURPOSE_KEY = _U(0xD6E8FEB86659FD93), _U(0x2545F4914F6CDD1D)
 _ONE, _TWO, _LOW_WORD = _U(1), _U(2), _U(0xFFFFFFFF)
 _RANDOM_TICK, _SPREAD = 0x5254504F, 0x52544752
 _ATTEMPTS = 3
-_SECTIONS = 16
+_TOP_SECTION = 15
 
 _UNKNOWN, _BARREN, _GRASSY = 0, 1, 2  # values of `Sim.grassy`
 _DAYLIGHT = 15
@@ -152,10 +152,8 @@ def note_grass(sim: Sim, x: int, y: int, z: int) -> None:
 
 @kernel
 def _section_has_grass(sim, cx, section, cz):
-    """Whether a section may hold grass; looked up once, then remembered."""
+    """Whether a section of the region may hold grass; looked up once, then remembered."""
     i, j, k = cx - (sim.lo[0] >> 4), section - (sim.lo[1] >> 4), cz - (sim.lo[2] >> 4)
-    if not (0 <= i < sim.grassy.shape[0] and 0 <= j < sim.grassy.shape[1] and 0 <= k < sim.grassy.shape[2]):
-        return False
     if sim.grassy[i, j, k] == _UNKNOWN:
         sim.grassy[i, j, k] = _BARREN
         for x in range(cx * 16, cx * 16 + 16):
@@ -207,6 +205,13 @@ def _tick_section(sim, tick_hash, cx, section, cz):
 
 
 @kernel
+def _sections_of(sim, axis, first, last):
+    """The part of sections first..last along an axis that meets the region, as [first, end)."""
+    low = sim.lo[axis] >> 4
+    return max(first, low), min(last + 1, low + sim.grassy.shape[axis])
+
+
+@kernel
 def random_ticks(sim: Sim) -> None:
     """Random ticks of the chunks within `view_distance` of the player's (RULES 11.1).
 
@@ -216,10 +221,11 @@ def random_ticks(sim: Sim) -> None:
     pcx, pcz = ifloor(pos[0] + p.ox) >> 4, ifloor(pos[2] + p.oz) >> 4
     radius = I64(p.view_distance)
     h = _tick_hash(p.seed, p.tick)
-    first = max(0, sim.lo[1] >> 4)
-    last = min(_SECTIONS, (sim.lo[1] + sim.cells.shape[1] + 15) >> 4)
-    for cz in range(pcz - radius, pcz + radius + 1):
-        for cx in range(pcx - radius, pcx + radius + 1):
-            for section in range(first, last):
+    x0, x1 = _sections_of(sim, 0, pcx - radius, pcx + radius)
+    y0, y1 = _sections_of(sim, 1, 0, _TOP_SECTION)
+    z0, z1 = _sections_of(sim, 2, pcz - radius, pcz + radius)
+    for cz in range(z0, z1):
+        for cx in range(x0, x1):
+            for section in range(y0, y1):
                 if _section_has_grass(sim, cx, section, cz):
                     _tick_section(sim, h, cx, section, cz)
