@@ -177,7 +177,10 @@ class Session:
             self._control = control
             self._manifest["engine"]["socket"] = str(control.path)
             store.write_manifest(self.folder, self._manifest)
-        self._journal.append({"kind": "open", "time": time.time(), **self._manifest["engine"]})
+        try:
+            self._journal.append({"kind": "open", "time": time.time(), **self._manifest["engine"]})
+        except OSError as error:
+            raise BadInput(f"run {self.id}: {self.folder} cannot be written: {error.strerror}") from None
         self.engine.start()
         self._started = True
         self._writer.start()
@@ -186,11 +189,11 @@ class Session:
         """Waits until every lane has ended or the run was stopped; returns whether that is so."""
         return self.engine.wait(timeout_s)
 
-    def finish(self, patience_s: float | None = None) -> ExitCode:
+    def finish(self, hurry: Callable[[], bool] = lambda: False) -> ExitCode:
         """Ends whatever runs, writes the report and lets go of the folder. May be called twice.
 
         Args:
-            patience_s: how long a slow disk may keep the last events; None = as long as it takes.
+            hurry: asked again and again while a slow disk takes the last events; True leaves them behind.
 
         Returns:
             The exit code of the run itself: lanes lost or not run, DIVERGE, or success.
@@ -200,7 +203,8 @@ class Session:
                 self.engine.stop(save=True)
             self._over.set()
             if self._started:
-                self._writer.join(patience_s)
+                while self._writer.is_alive() and not hurry():
+                    self._writer.join(WRITER_POLL_S)
                 if not self._writer.is_alive():
                     self._write_end()
             if self._control is not None:
@@ -293,7 +297,7 @@ class Session:
             return
         try:
             write()
-        except (OSError, NetheriteError) as error:
+        except Exception as error:  # whatever it is: a run that is not recorded must not go on as if it were
             reason = error.strerror if isinstance(error, OSError) else str(error)
             self._failure = f"run {self.id} was stopped: its folder {self.folder} cannot be written: {reason}"
             self.engine.stop(save=True)

@@ -32,7 +32,7 @@ def drive(session: "Session") -> int:
             progress.say(f"run {session.id} in {session.folder}")
             _wait(session, signals, progress)
         finally:
-            code = session.finish()
+            code = session.finish(hurry=lambda: signals.count > 1)
         progress.clear()
         if session.failure:
             progress.say(f"netherite-tui: {session.failure}")

@@ -123,14 +123,17 @@ def run_again(name: str, runs_dir: Path | None, headless: bool, parameters: Mapp
 
     changes = {**parse_set(parameters["assignments"]), **typed_values(parameters)}
     folder = store.find_run(store.runs_dir(runs_dir), name).resolve()
-    with contextlib.suppress(OSError):  # its relative paths, and magma.conf, belong to where it was first started
-        os.chdir(store.read_manifest(folder).get("directory", ""))
     if not headless and has_terminal():
         from netherite_tui.clients.opening import resumed_run
 
         return drive_in_dashboard(resumed_run(folder, changes))
     from core.runs.session import Session
 
+    manifest = store.read_manifest(folder)
+    if "stuck" not in manifest.get("origins", {}):  # nobody is here to be asked, whatever a dashboard did before
+        changes.setdefault("stuck", "kill")
+    with contextlib.suppress(OSError):  # its relative paths, and magma.conf, belong to where it was first started
+        os.chdir(manifest.get("directory", ""))
     return _run_session(lambda tell: Session.reopen(folder, changes, on_progress=tell))
 
 
