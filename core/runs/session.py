@@ -5,6 +5,7 @@ folder at the disk's own pace. When the folder cannot be written any more the ru
 """
 
 import contextlib
+import math
 import os
 import threading
 import time
@@ -189,11 +190,12 @@ class Session:
         """Waits until every lane has ended or the run was stopped; returns whether that is so."""
         return self.engine.wait(timeout_s)
 
-    def finish(self, hurry: Callable[[], bool] = lambda: False) -> ExitCode:
+    def finish(self, patience_s: float = math.inf, hurry: Callable[[], bool] = lambda: False) -> ExitCode:
         """Ends whatever runs, writes the report and lets go of the folder. May be called twice.
 
         Args:
-            hurry: asked again and again while a slow disk takes the last events; True leaves them behind.
+            patience_s: how long a slow disk may take for the last events before they are left behind.
+            hurry: asked again and again meanwhile; True ends the patience.
 
         Returns:
             The exit code of the run itself: lanes lost or not run, DIVERGE, or success.
@@ -203,7 +205,8 @@ class Session:
                 self.engine.stop(save=True)
             self._over.set()
             if self._started:
-                while self._writer.is_alive() and not hurry():
+                give_up = time.monotonic() + patience_s
+                while self._writer.is_alive() and time.monotonic() < give_up and not hurry():
                     self._writer.join(WRITER_POLL_S)
                 if not self._writer.is_alive():
                     self._write_end()

@@ -162,3 +162,31 @@ def test_the_report_of_an_hour_ago_is_still_the_same(tmp_path: Path) -> None:
     stored = store.load_run(session.folder)
     assert stored.report() == session.report() == (session.folder / store.REPORT).read_text()
     assert begun <= stored.started <= time.time()
+
+
+def test_a_disk_that_hangs_is_left_behind_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+    real = os.fsync
+
+    def hung_fsync(number: int) -> None:
+        if threading.current_thread().name == "journal":
+            release.wait(PATIENCE_S)
+        real(number)
+
+    session = Session.create(_resolved(tmp_path, (2,)), runs_dir=tmp_path / "runs")
+    monkeypatch.setattr(os, "fsync", hung_fsync)
+    session.start()
+    assert session.wait(PATIENCE_S)
+    begun = time.monotonic()
+    assert session.finish(hurry=lambda: True) == ExitCode.OK
+    assert time.monotonic() - begun < 30.0
+    assert session.report().startswith("# policy random:3\n")
+    release.set()
+
+
+def test_what_cannot_be_written_at_the_start_is_one_line(tmp_path: Path) -> None:
+    session = Session.create(_resolved(tmp_path, (2,)), runs_dir=tmp_path / "runs")
+    session._journal.close()  # stands for a disk that went away between the two
+    with pytest.raises(BadInput, match=r"^run \S+: \S+ cannot be written: Bad file descriptor$"):
+        session.start()
+    session.finish()
