@@ -11,6 +11,7 @@ from core.ladder.config import LadderConfig
 from core.ladder.engine import Engine
 from core.ladder.events import LaneResult, Outcome
 from core.ladder.gate import step_reason
+from core.ladder.inputs import check_inputs
 from core.ladder.plan import LanePlan, make_plan
 from core.ladder.warmup import ensure_warm, rooms_of
 from core.policy.controls import ControllerFactory, Tape
@@ -41,6 +42,7 @@ def check_forward(config: LadderConfig, on_progress: Callable[[str], None] = lam
         config, transfer="replay", policy="noop", tries=1, ep_ticks=FORWARD_TICKS, action_repeat=1, retries=0, stage=0
     )
     plan = make_plan(walk)
+    check_inputs(walk, plan)
     ensure_warm(rooms_of(walk), on_progress)
     rows = np.tile(NOOP_ROW, (FORWARD_TICKS, 1))
     rows[:, KEYS.index("forward")] = 1.0

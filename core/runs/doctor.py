@@ -17,10 +17,10 @@ from core.errors import NetheriteError
 from core.host.memory import GIB, MIB, available_bytes, reserve_bytes
 from core.host.processes import Processes
 from core.ladder.admission import IN_PROCESS_BYTES, PROCESS_BYTES, cores
+from core.ladder.blaze_probe import PROBE_TIMEOUT_S, probe_blaze
 from core.ladder.config import AUTO_JOBS, GENERATED, LadderConfig
 from core.ladder.sides import lane_program
 from core.ladder.warmup import cold_rooms, rooms_of
-from core.runs.blaze_probe import probe_blaze
 from core.runs.lane_program import program_of
 from core.wire.act13 import NOOP_ROW
 from core.wire.bnn1 import load_checkpoint
@@ -31,7 +31,6 @@ from core.worlds.magma import lane_command
 PROBE_DECISIONS = 10
 MIN_COLUMNS, MIN_LINES = 80, 24
 LANE_DISK_BYTES = 1 * MIB  #: what a lane's recordings take, roughly
-PROBE_TIMEOUT_S = 60.0
 
 
 class Level(StrEnum):

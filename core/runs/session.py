@@ -18,6 +18,7 @@ from core.ladder.config import LadderConfig, Resolved, config_from_dict, config_
 from core.ladder.engine import Engine
 from core.ladder.events import Event, LaneResult, LaneView, Outcome
 from core.ladder.faults import check_faults
+from core.ladder.inputs import check_inputs
 from core.ladder.plan import Plan, make_plan
 from core.ladder.report import render_report
 from core.ladder.warmup import ensure_warm, rooms_of
@@ -81,9 +82,10 @@ class Session:
         config = resolved.config
         plan = make_plan(config)
         check_faults(config, plan)
+        hashes = provenance.run_hashes(config, plan)
+        check_inputs(config, plan)
         ensure_warm(rooms_of(config), on_progress)
         controllers = _controllers(config)
-        hashes = provenance.run_hashes(config, plan)
         folder = store.new_run_folder(runs_dir)
         lock = store.RunLock(folder)
         manifest = {

@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 import struct
+import subprocess
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from core.wire import bnn1
 from netherite_tui.cli import run_cli
 from tests.commandline import make_toy, netherite
 from tests.paths import DATA
+from tests.toys import toy_library
 
 Damage = Callable[[bytes], bytes]
 
@@ -127,6 +129,70 @@ def test_bad_snapshots(
     assert line.startswith(f"bad   snapshots      {home / 's10_t0.bsnp'}: ")
     assert text in line
     assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        (lambda whole: b"", "not a snapshot: magic is b''"),
+        (at(4, b"\2"), "snapshot version 2, expected 1"),
+        (at(8, b"\x0b"), "seed is 11, expected 10"),
+        (lambda whole: whole[:-7], "truncated: 4345329 bytes, expected at least 4345336 to hold 12523 coal cells"),
+    ],
+)
+@pytest.mark.parametrize("reader", [["--backend=voxel"], ["--backend=magma", "--transfer=replay", "--reference=voxel"]])
+def test_snapshots_the_embedded_world_cannot_load(
+    home: Path, capsys: pytest.CaptureFixture[str], snapshot: bytes, damage: Damage, text: str, reader: list[str]
+) -> None:
+    toy = make_toy(home, (10,))[1:]
+    path = home / "snaps" / "s10_t0.bsnp"
+    path.write_bytes(damage(snapshot))
+    for command in ("run", "check"):
+        fails(capsys, ExitCode.USAGE, f"{path}: {text}", command, *toy, *reader)
+    assert not (home / "runs").exists()
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Things that are not a usable blaze library, by name."""
+    folder = tmp_path_factory.mktemp("libraries")
+    whole = toy_library(folder, "OLDER_ABI").read_bytes()
+    toy_library(folder, "NO_EMIT")
+    (folder / "stranger.c").write_text("int stranger;\n")
+    subprocess.run(["cc", "-shared", "-o", folder / "stranger.so", folder / "stranger.c"], check=True)
+    (folder / "folder.so").mkdir()
+    for name, content in {
+        "empty.so": b"",
+        "text.so": b"int main;\n",
+        "cut.so": whole[:2000],
+        "head.so": whole[:40],
+        "other-machine.so": whole[:18] + b"\x08\0" + whole[20:],
+        "other-class.so": whole[:4] + b"\1" + whole[5:],
+    }.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("none.so", "blaze_lib: expected a readable file, found "),
+        ("folder.so", "blaze_lib: expected a readable file, found "),
+        ("empty.so", "cannot be loaded: file too short"),
+        ("text.so", "cannot be loaded: "),
+        ("cut.so", "cut.so"),  # the loader itself is killed by it, or says so
+        ("head.so", "cannot be loaded: "),
+        ("other-machine.so", "cannot be loaded: "),
+        ("other-class.so", "cannot be loaded: "),
+        ("stranger.so", "has no function blaze_create"),
+        ("toy_blaze_no_emit.so", "has no function blaze_emit"),
+        ("toy_blaze_older_abi.so", "is of the older ABI, which knows only 50; found 17"),
+    ],
+)
+def test_bad_libraries(home: Path, capsys: pytest.CaptureFixture[str], libraries: Path, name: str, text: str) -> None:
+    toy = [*make_toy(home, (2,))[1:], f"--blaze-lib={libraries / name}", "--success-item=17"]
+    fails(capsys, ExitCode.USAGE, text, "run", *toy, "--backend=cpu")
+    assert not (home / "runs").exists()
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Tries a blaze library in a process of its own, because a bad one may crash or never return.
 
-`python -P -m core.runs.blaze_probe LIBRARY SNAPSHOT REPEAT` prints one line and exits with 0, or with 2 when the
+`python -P -m core.ladder.blaze_probe LIBRARY SNAPSHOT REPEAT` prints one line and exits with 0, or with 2 when the
 library cannot be used. An empty SNAPSHOT only loads it.
 """
 
@@ -14,10 +14,12 @@ from core.wire.act13 import NOOP_ROW
 from core.worlds.blaze import BlazeWorld, load_library
 from core.worlds.magma import ending_of, last_line
 
+PROBE_TIMEOUT_S = 60.0
+
 
 def probe_blaze(library: Path, snapshot: Path | None, repeat: int, timeout_s: float) -> tuple[bool, str]:
     """Returns whether the library works, and one line about it."""
-    command = [sys.executable, "-P", "-m", "core.runs.blaze_probe", str(library), str(snapshot or ""), str(repeat)]
+    command = [sys.executable, "-P", "-m", "core.ladder.blaze_probe", str(library), str(snapshot or ""), str(repeat)]
     try:
         done = subprocess.run(
             command,
