@@ -31,3 +31,13 @@ async def until(pilot: Pilot[int], met: Callable[[], bool], what: str, turns: in
             return
         await pilot.pause(0.05)
     raise AssertionError(f"not met: {what}\n{text_of(pilot.app)}")
+
+
+def styles_of(app: NetheriteApp, words: tuple[str, ...]) -> str:
+    """Returns how the first appearance of each word is drawn: one line a word, colours and attributes."""
+    segments = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
+    lines = []
+    for word in words:
+        found = next(segment for segment in segments if word in segment.text)
+        lines.append(f"{word}: {found.style}")
+    return "\n".join(lines) + "\n"
