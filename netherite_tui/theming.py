@@ -216,6 +216,7 @@ def _textual_theme(name: str, dark: bool, ansi: bool, colors: Mapping[str, str])
     }
     if ansi:
         variables |= {"block-cursor-background": "ansi_white", "block-cursor-foreground": "ansi_black"}
+        variables |= {"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"}
     return Theme(name=name, dark=dark, ansi=ansi, variables=variables, luminosity_spread=0.1, text_alpha=1.0, **own)
 
 

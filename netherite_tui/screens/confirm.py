@@ -32,6 +32,7 @@ class Confirm(ModalScreen[str]):
         border: round $accent; border-title-color: $accent; border-title-style: bold; background: $surface;
     }
     Confirm Static { width: auto; max-width: 100%; }
+    Confirm #lines { margin-bottom: 1; }
     """
     BINDINGS: ClassVar = [Binding("escape", "answer('')", "Cancel", show=False)]
 
@@ -46,8 +47,7 @@ class Confirm(ModalScreen[str]):
         box = Vertical()
         box.border_title = self.title_text
         with box:
-            yield Static("\n".join(plain(line) for line in self.lines), markup=False)
-            yield Static("")
+            yield Static("\n".join(plain(line) for line in self.lines), markup=False, id="lines")
             for choice in self.choices:
                 yield Static(f"[@click=screen.answer('{choice.value}')][b $accent]{choice.key}[/] {choice.label}[/]")
 

@@ -166,6 +166,7 @@ class NewRunScreen(Screen[None]):
             except BadInput as error:
                 trouble = str(error).removeprefix(f"{name}: ")
         self.query_one(f"#{name}-trouble", Static).update(plain(trouble))
+        self._explain(name, trouble)
         self._show_command()
 
     def command(self) -> str:
@@ -181,13 +182,19 @@ class NewRunScreen(Screen[None]):
         self.query_one("#command", Static).update(Text(f"$ {self.command()}", look["accent"]))
 
     @on(events.DescendantFocus)
-    def explain(self, event: events.DescendantFocus) -> None:
-        """Says what the field is for, and what was found for it."""
-        name = event.widget.id or ""
-        if name in KEYS:
-            found = [*_CHOICES.get(name, ()), *self._found.get(name, ())]
-            known = f": {', '.join(found[:6])} (Right takes what is offered)" if found else ""
-            self.query_one("#help", Static).update(plain(f"{name}: {KEYS[name].help}{known}"))
+    def explain_focused(self, event: events.DescendantFocus) -> None:
+        """Says what the field is for."""
+        self._explain(event.widget.id or "", "")
+
+    def _explain(self, name: str, trouble: str) -> None:
+        """Says what is wrong with a field, or what it is for and what was found for it."""
+        if name not in KEYS:
+            return
+        found = [*_CHOICES.get(name, ()), *self._found.get(name, ())]
+        known = f": {', '.join(found[:6])} (Right takes what is offered)" if found else ""
+        style = self.app.look["warning" if trouble else "dim"]
+        words = trouble or f"{KEYS[name].help}{known}"
+        self.query_one("#help", Static).update(Text(plain(f"{name}: {words}"), style))
 
     # -- what is on this machine ---------------------------------------------------------------------------------
 

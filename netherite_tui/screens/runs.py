@@ -82,7 +82,7 @@ class RunsPane(Pane):
         if not self.runs:
             return ("empty", self.loaded)
         run = self.runs[y - 1]
-        return (tuple(self._words(run)), run.id == self.cursor)
+        return (tuple(self._words(run)), run.trouble, run.id == self.cursor)
 
     def draw_line(self, y: int, width: int) -> Strip:
         """Draws heading, a run, or what to do when there is none."""
@@ -99,6 +99,9 @@ class RunsPane(Pane):
         run = self.runs[y - 1]
         here = run.id == self.cursor
         line.add(self.look.glyphs["cursor"] if here else " ", self.look["mark"]).add(" ")
+        if run.trouble:
+            line.add(fit(run.id, 24), self.look["text"]).add(f"{run.state}  ", self.look["warning"])
+            return line.add(plain(run.trouble), self.look["dim"]).strip(width, self.look["cursor"] if here else None)
         words = dict(zip((name for name, _, _ in _COLUMNS), self._words(run), strict=True))
         for name, cells, right in columns:
             style = _STATE_STYLES.get(words["state"], "text") if name == "state" else "text" if name == "run" else "dim"
@@ -115,9 +118,8 @@ class RunsPane(Pane):
 
     def _words(self, run: "RunSummary") -> list[str]:
         lanes = f"{run.ended}/{run.lanes}" if run.lanes else ""
-        result = run.headline or run.trouble
         age = ago(time.time() - run.started) if run.started else ""
-        return [run.id, plain(run.name), run.mode, plain(run.host), str(run.state), plain(result), lanes, age]
+        return [run.id, plain(run.name), run.mode, plain(run.host), str(run.state), run.headline, lanes, age]
 
     def action_move(self, by: int) -> None:
         """Moves the cursor."""

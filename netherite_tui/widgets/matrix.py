@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
-from core.ladder.events import LaneView, Outcome
+from core.ladder.events import LaneState, LaneView, Outcome
 from netherite_tui.model import Change, RunModel
 from netherite_tui.widgets.lines import Line, Pane
 from netherite_tui.words import LADDER_LETTERS, UNKNOWN, fit, matrix_cell, milestone_word, state_style
@@ -186,13 +186,15 @@ def stage_cell(lanes: list[LaneView]) -> tuple[str, str]:
     """Returns a seed's cell of the ladder over stages (SPEC 10): letters newly reached by its best try."""
     if all(view.outcome is Outcome.SKIP for view in lanes):
         return ("SKIP", "waiting")
-    stuck = [view for view in lanes if state_style(view) in ("stuck", "lost")]
+    if any(view.state is LaneState.STUCK for view in lanes):
+        return ("STUCK", "stuck")
     base, best = lanes[0].base, max(view.milestone for view in lanes)
     if best < 0:
         return matrix_cell(lanes[0]) if len(lanes) == 1 else UNKNOWN, "waiting"
     letters = LADDER_LETTERS[max(base, 0) + 1 : min(best, 4) + 1] + ("T" if best == 5 and base < 5 else "")
-    style = "stuck" if any(view.outcome is None for view in stuck) else "lost" if stuck else "running"
-    return (letters or ".", "done" if style == "running" and all(v.outcome for v in lanes) else style)
+    if any(state_style(view) == "lost" for view in lanes):
+        return (letters or ".", "lost")
+    return (letters or ".", "done" if all(view.outcome for view in lanes) else "running")
 
 
 def total_word(lanes: list[LaneView], by_stage: bool) -> str:
