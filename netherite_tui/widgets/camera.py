@@ -1,33 +1,23 @@
 """The camera pane: what one lane sees, and what its player carries."""
 
 from collections.abc import Hashable
-from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
 from textual.strip import Strip
 
 from core.ladder.events import LaneView
-from core.wire.bolr import CAM_HEIGHT, CAM_WIDTH, RECORD
-from netherite_tui.blocks import CONTAINERS, INVENTORY, KIND_OF_ID, KINDS, block_name, item_name
 from netherite_tui.model import RunModel
 from netherite_tui.widgets.lines import Line, Pane
-from netherite_tui.widgets.preview import Picture, Scale, View, arrays_of, best_scale, differing
-from netherite_tui.words import UNKNOWN, fit, plain, state_word
+from netherite_tui.widgets.views import PIXELS_HIGH, PIXELS_WIDE, Scale, Side, View, best_scale
+from netherite_tui.words import state_word
+
+if TYPE_CHECKING:
+    from netherite_tui.widgets.preview import Picture
 
 SIDE_GAP = 1
-
-
-class Side(StrEnum):
-    """Whose picture is shown, in the order `b` cycles through."""
-
-    MAGMA = "magma"
-    REFERENCE = "blaze"
-    BOTH = "magma and blaze"
-    DIFFERENCE = "difference"
 
 
 class CameraPane(Pane):
@@ -49,7 +39,7 @@ class CameraPane(Pane):
         self.view = View.BLOCKS
         self.side = Side.MAGMA
         self.crosshair = True
-        self.cross = (CAM_HEIGHT // 2, CAM_WIDTH // 2)  #: row, column in pixels
+        self.cross = (PIXELS_HIGH // 2, PIXELS_WIDE // 2)  #: row, column in pixels
         self._picture: Picture | None = None
         self._keyed: list[tuple[Hashable, Strip]] = []
         self._drawn: Hashable = None
@@ -80,9 +70,9 @@ class CameraPane(Pane):
     def action_cross(self, down: int, right: int) -> None:
         """Moves the crosshair by pixels; (0, 0) puts it back to the centre."""
         row, column = self.cross
-        self.cross = ((row + down) % CAM_HEIGHT, (column + right) % CAM_WIDTH)
+        self.cross = ((row + down) % PIXELS_HIGH, (column + right) % PIXELS_WIDE)
         if down == right == 0:
-            self.cross = (CAM_HEIGHT // 2, CAM_WIDTH // 2)
+            self.cross = (PIXELS_HIGH // 2, PIXELS_WIDE // 2)
         self.redraw()
 
     def toggle_crosshair(self) -> None:
@@ -100,8 +90,6 @@ class CameraPane(Pane):
         if drawn == self._drawn or not width or not height:
             return
         self._drawn = drawn
-        if self._picture is None or self._picture.look is not self.look:
-            self._picture = Picture(self.look)
         self._say(lane, side)
         self._keyed = self._compose_lines(lane, side, width, height)
         self.update_lines()
@@ -142,8 +130,8 @@ class CameraPane(Pane):
         left = max(0, (self.inner.width - self._picture_width(scale, self.shown_side(lane))) // 2)
         x, y = offset.x - left + self.scroll_offset.x, offset.y + self.scroll_offset.y
         if 0 <= y < scale.height and x >= 0:
-            self.cross = (y * CAM_HEIGHT // scale.height, x % (scale.width + SIDE_GAP) * CAM_WIDTH // scale.width)
-            self.cross = (self.cross[0], min(self.cross[1], CAM_WIDTH - 1))
+            self.cross = (y * PIXELS_HIGH // scale.height, x % (scale.width + SIDE_GAP) * PIXELS_WIDE // scale.width)
+            self.cross = (self.cross[0], min(self.cross[1], PIXELS_WIDE - 1))
             self.redraw()
 
     def scale(self, side: Side) -> Scale:
@@ -168,11 +156,16 @@ class CameraPane(Pane):
         if lane is None or lane.record is None:
             text = "no record yet" if lane is None or lane.outcome is None else f"no record ({state_word(lane)})"
             return self._texts([[("", "text")], [(f" {text}", "dim")]])
+        from netherite_tui.widgets.preview import Picture
+        from netherite_tui.widgets.record_lines import record_lines
+
+        if self._picture is None or self._picture.look is not self.look:
+            self._picture = Picture(self.look)
         scale = self.scale(side)
         picture = self._draw_side(lane, side, scale)
         left = max(0, (width - self._picture_width(scale, side)) // 2)
         picture = [((key, left), Strip([Segment(" " * left), *strip])) for key, strip in picture]
-        return [*picture, *self._texts(self._facts(lane, side))]
+        return [*picture, *self._texts(record_lines(lane, side, self.cross, self.look))]
 
     def _picture_width(self, scale: Scale, side: Side) -> int:
         return scale.width * 2 + SIDE_GAP if side is Side.BOTH else scale.width
@@ -197,7 +190,7 @@ class CameraPane(Pane):
         """Reverses the cell under the crosshair."""
         if not self.crosshair or self.view is View.PLANES:
             return lines
-        y, x = self.cross[0] * scale.height // CAM_HEIGHT, self.cross[1] * scale.width // CAM_WIDTH
+        y, x = self.cross[0] * scale.height // PIXELS_HIGH, self.cross[1] * scale.width // PIXELS_WIDE
         key, strip = lines[y]
         left, cell, right = strip.divide([x, x + 1, scale.width])
         marked = Strip([Segment("+", style) for _, style, _ in cell]).apply_style(self.look["cross"])
@@ -212,88 +205,3 @@ class CameraPane(Pane):
                 line.add(text, self.look[style])
             made.append((tuple(pieces), line.strip(max(line.length, self.inner.width))))
         return made
-
-    def _facts(self, lane: LaneView, side: Side) -> list[list[tuple[str, str]]]:
-        record = lane.reference if side is Side.REFERENCE else lane.record
-        fields = np.frombuffer(record or b"", RECORD)[0]
-        lines = [self._pose_line(fields), self._hotbar_line(fields)]
-        if side is Side.DIFFERENCE:
-            lines += self._difference_lines(lane)
-        else:
-            lines.append(self._cross_line(lane, side))
-        lines += [[(" act ", "dim"), (plain(lane.action or UNKNOWN), "text")], *self._inventory_lines(fields)]
-        lines.append(self._legend_line(fields))
-        return lines
-
-    def _pose_line(self, fields: np.void) -> list[tuple[str, str]]:
-        x, y, z = (float(v) for v in fields["xyz"])
-        pose = [(" x ", "dim"), (f"{x:.1f}", "text"), (" y ", "dim"), (f"{y:.1f}", "text"), (" z ", "dim")]
-        pose += [(f"{z:.1f}", "text"), ("  yaw ", "dim"), (f"{fields['yaw']:.0f}", "text"), ("  pitch ", "dim")]
-        pose += [(f"{fields['pitch']:.0f}", "text"), ("  tick ", "dim"), (f"{fields['tick']}", "text")]
-        return [*pose, ("  DEAD", "stuck")] if fields["dead"] else pose
-
-    def _hotbar_line(self, fields: np.void) -> list[tuple[str, str]]:
-        pieces = [(" hotbar ", "dim")]
-        slots = zip(fields["hotbar_ids"].tolist(), fields["hotbar_counts"].tolist(), strict=True)
-        for slot, (item, count) in enumerate(slots):
-            held = slot == int(fields["hotbar_sel"])
-            text = f"{item_name(item)} {count}" if item else self.look.glyphs["dot"]
-            pieces.append((f"[{text}]" if held else f" {text} ", "strong" if held else "text" if item else "faint"))
-        return pieces
-
-    def _inventory_lines(self, fields: np.void) -> list[list[tuple[str, str]]]:
-        held = [f"{name} {n}" for name, n in zip(INVENTORY, fields["inv_counts"].tolist(), strict=True) if n]
-        container = CONTAINERS.get(int(fields["container"]), f"{fields['container']}")
-        return [
-            [(" has ", "dim"), (", ".join(held) or "nothing", "text")],
-            [(" open ", "dim"), (container, "text")],
-        ]
-
-    def _cross_line(self, lane: LaneView, side: Side) -> list[tuple[str, str]]:
-        row, column = self.cross
-        pieces = [(f" at {row:2d} {column:2d}  ", "dim")]
-        if side is not Side.REFERENCE and lane.record is not None:
-            pieces.append((pixel_words(lane.record, row, column), "text"))
-        if side is not Side.MAGMA and lane.reference is not None:
-            before = "  blaze " if side is Side.BOTH else ""
-            pieces += [(before, "dim"), (pixel_words(lane.reference, row, column), "text")]
-        return pieces
-
-    def _difference_lines(self, lane: LaneView) -> list[list[tuple[str, str]]]:
-        assert lane.record is not None
-        assert lane.reference is not None
-        row, column = self.cross
-        lines = [self._pair_line(lane, row, column, "accent")]
-        spots = np.argwhere(differing(lane.record, lane.reference))
-        lines.append([(f" {len(spots)} px differ", "diverge" if len(spots) else "match"), (" row col", "dim")])
-        lines += [self._pair_line(lane, int(r), int(c), "text") for r, c in spots[:12]]
-        return lines
-
-    def _pair_line(self, lane: LaneView, row: int, column: int, style: str) -> list[tuple[str, str]]:
-        ours, theirs = pixel_words(lane.record or b"", row, column), pixel_words(lane.reference or b"", row, column)
-        return [
-            (f" {row:3d} {column:3d}  ", "dim"),
-            ("magma ", "dim"),
-            (fit(ours, 16), style),
-            ("blaze ", "dim"),
-            (theirs, style),
-        ]
-
-    def _legend_line(self, fields: np.void) -> list[tuple[str, str]]:
-        """Names the glyphs in the picture, the most frequent first."""
-        ids, counts = np.unique(fields["cam"], return_counts=True)
-        pieces: list[tuple[str, str]] = [(" ", "dim")]
-        for block in ids[np.argsort(-counts, kind="stable")].tolist():
-            if block:
-                kind = KIND_OF_ID.get(block, KINDS[-1])
-                pieces += [(self.look.glyphs.camera[kind], "accent"), (f" {block_name(block)}  ", "dim")]
-        return pieces
-
-
-def pixel_words(record: bytes, row: int, column: int) -> str:
-    """Returns a pixel as `stone 3.25 edge`, or `air -` for sky."""
-    cam, depth, edge = arrays_of(record)
-    block = int(cam[row, column])
-    if block == 0:
-        return "air -"
-    return f"{block_name(block)} {depth[row, column] / 4:.2f}{' edge' if edge[row, column] else ''}"

@@ -89,8 +89,28 @@ class Lines(ScrollView):
         if self.virtual_size.height != count or self.virtual_size.width != width:
             self.virtual_size = Size(width, count)
         for y in range(height):
-            if self._shown.get(y) != self._key(self._row(y), width):
-                self.refresh(Region(0, y, width, 1))
+            key = self._key(self._row(y), width)
+            if self._shown.get(y) != key:
+                left, right = self._changed_span(y, key, width)
+                self.refresh(Region(left, y, max(1, right - left), 1))
+
+    def _changed_span(self, y: int, key: Hashable, width: int) -> tuple[int, int]:
+        """Returns the first column and the one after the last that differ from what is on the screen."""
+        old_key = self._shown.get(y)
+        if old_key is None or key is None or (old := self._strips.get(old_key)) is None:
+            return 0, width
+        before, after = list(old), list(self._strip(self._row(y), key, width))
+        left = 0
+        for a, b in zip(before, after, strict=False):
+            if a != b:
+                break
+            left += a.cell_length
+        right = width
+        for a, b in zip(reversed(before), reversed(after), strict=False):
+            if a != b or right - b.cell_length < left:
+                break
+            right -= b.cell_length
+        return left, right
 
     def render_line(self, y: int) -> Strip:
         """Returns what is at line `y` of the window (Textual's line API)."""
@@ -100,6 +120,9 @@ class Lines(ScrollView):
         self._shown[y] = key
         if key is None:
             return Strip.blank(width, self.rich_style)
+        return self._strip(row, key, width)
+
+    def _strip(self, row: int, key: Hashable, width: int) -> Strip:
         strip = self._strips.get(key)
         if strip is None:
             strip = self._strips[key] = self.draw_line(row, width).apply_style(self.rich_style)

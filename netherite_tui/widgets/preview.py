@@ -1,8 +1,6 @@
 """Pictures of a record's camera as Strips: letters or half blocks, brightness by distance, edges bold (SPEC 3)."""
 
 from collections.abc import Hashable
-from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,32 +14,13 @@ from core.wire.bolr import CAM_HEIGHT, CAM_WIDTH, RECORD
 from netherite_tui.blocks import KIND_OF_ID, KINDS
 from netherite_tui.look import Look
 from netherite_tui.theming import LEVELS, mix, two_colors
+from netherite_tui.widgets.views import Scale, View
 
 Cells = npt.NDArray[np.int32]
 #: A line of a picture and a key that is equal when the line is.
 KeyedStrip = tuple[Hashable, Strip]
 
 
-class View(StrEnum):
-    """What a preview shows of a record, in the order `v` cycles through."""
-
-    BLOCKS = "blocks+edges"
-    IDS = "ids"
-    DEPTH = "depth"
-    EDGE = "edge"
-    PLANES = "policy planes"
-
-
-class Scale(NamedTuple):
-    """A size a preview can be drawn at."""
-
-    width: int  #: cells
-    height: int  #: cells
-    half: bool = False  #: two pixels of height in a cell
-
-
-FULL = Scale(64, 36)
-_SCALES = (FULL, Scale(64, 18, True), Scale(32, 18), Scale(32, 9, True), Scale(16, 9))
 #: The nine policy planes (SPEC 6) in words short enough for a third of the width.
 PLANE_NAMES = ("log", "leaves", "coal", "stone", "soil", "table", "solid", "depth", "edge")
 
@@ -57,12 +36,6 @@ _GREYS = 2 * _EDGES
 _ON, _OFF, _SAME, _DIFFER, _LABEL = range(_GREYS + 10, _GREYS + 15)
 _CODES = 512
 assert _LABEL < _CODES
-
-
-def best_scale(width: int, height: int, *, half_blocks: bool) -> Scale:
-    """Returns the largest scale that fits in width x height cells; the smallest when none does."""
-    fitting = (s for s in _SCALES if s.width <= width and s.height <= height and (half_blocks or not s.half))
-    return next(fitting, _SCALES[-1])
 
 
 def arrays_of(record: bytes) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:

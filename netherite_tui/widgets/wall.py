@@ -1,7 +1,7 @@
 """The wall: small previews of many lanes at once, the live ones first, a page at a time."""
 
 from collections.abc import Hashable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual import events
@@ -12,8 +12,11 @@ from textual.strip import Strip
 from core.ladder.events import LaneView
 from netherite_tui.model import RunModel
 from netherite_tui.widgets.lines import Line, Pane
-from netherite_tui.widgets.preview import Picture, Scale, View
+from netherite_tui.widgets.views import Scale, View
 from netherite_tui.words import fit, matrix_cell, percent, state_style, state_word
+
+if TYPE_CHECKING:
+    from netherite_tui.widgets.preview import Picture
 
 _GAP = 2
 _HALF_SCALES = (Scale(64, 18, True), Scale(32, 9, True), Scale(16, 9))
@@ -86,6 +89,8 @@ class WallPane(Pane):
         if not self.display or not width or not height:
             return
         if self._picture is None or self._picture.look is not self.look:
+            from netherite_tui.widgets.preview import Picture
+
             self._picture = Picture(self.look)
             self._tiles.clear()
         live = [v.index for v in self.model.views if v.outcome is None and v.record is not None]

@@ -8,10 +8,10 @@ from netherite_tui.app import NetheriteApp
 from netherite_tui.screens.confirm import Confirm
 from netherite_tui.screens.help import Help
 from netherite_tui.screens.run import PANES, RunScreen
-from netherite_tui.widgets.camera import CameraPane, Side
+from netherite_tui.widgets.camera import CameraPane
 from netherite_tui.widgets.lanes import LanesPane
 from netherite_tui.widgets.log import LogPane
-from netherite_tui.widgets.preview import View
+from netherite_tui.widgets.views import Side, View
 from tests.netherite_tui.fake_client import FakeClient, ladder
 from tests.netherite_tui.seeing import text_of, until
 
