@@ -35,6 +35,7 @@ _SHOWN = {
     "medium": frozenset({"lanes", "camera", "matrix", "log"}),
     "large": frozenset({"lanes", "camera", "matrix", "log", "wall"}),
 }
+Spent = tuple[float, float, int]  #: wall s, CPU s of the UI thread, bytes to the terminal
 #: Cells a layout needs: width, height.
 _MEDIUM, _LARGE = (112, 32), (180, 50)
 
@@ -80,10 +81,9 @@ class RunScreen(Screen[None]):
         self.model = RunModel(client)
         self.active = "lanes"
         self.zoomed = False
-        self._polls = Pace(0.125, 0.25, cpu_share=0.05, bytes_per_s=30_000)
-        self._pictures = Pace(0.25, 1.5, cpu_share=0.05, bytes_per_s=45_000)
-        self._last_picture = 0.0
-        self._last_poll = (0.0, 0.0, 0)
+        self._polls = Pace(0.15, 0.25, cpu_share=0.05, bytes_per_s=20_000)
+        self._pictures = Pace(0.3, 2.0, cpu_share=0.05, bytes_per_s=40_000)
+        self._last_poll = self._last_picture = (0.0, 0.0, 0)  #: what had been spent then: wall s, CPU s, bytes
         self._told: set[str] = set()
         self._looked = False  #: whether events are news: what was there at the first look is not
 
@@ -109,7 +109,7 @@ class RunScreen(Screen[None]):
         """Takes the first look at once, then keeps looking."""
         self.lay_out()
         self.look_now(self.model.poll())
-        self._last_poll = (time.monotonic(), time.thread_time(), self.app.sent_bytes)
+        self._last_poll = self._spent()
         self.set_timer(self._polls.fastest_s, self._poll)
 
     def pane(self, name: str) -> Pane:
@@ -120,19 +120,20 @@ class RunScreen(Screen[None]):
 
     def _poll(self) -> None:
         """Looks at the run, unless the terminal is behind: then it gets time, and the engine none of this."""
-        now = (time.monotonic(), time.thread_time(), self.app.sent_bytes)
-        cost = tuple(b - a for a, b in zip(self._last_poll, now, strict=True))
-        self._last_poll = now
-        self._pictures.update(*cost)
-        self.set_timer(self._polls.update(*cost), self._poll)
+        before, self._last_poll = self._last_poll, self._spent()
+        self.set_timer(self._polls.update(*_cost(before, self._last_poll)), self._poll)
         if self.app.backlog < 3:
             self.look_now(self.model.poll())
 
+    def _spent(self) -> Spent:
+        return (time.monotonic(), time.thread_time(), self.app.sent_bytes)
+
     def look_now(self, change: Change) -> None:
         """Shows what one look found. A pane that fails shows its error; the others live on."""
-        pictures = time.monotonic() - self._last_picture >= self._pictures.interval_s
+        pictures = time.monotonic() - self._last_picture[0] >= self._pictures.interval_s
         if pictures:
-            self._last_picture = time.monotonic()
+            before, self._last_picture = self._last_picture, self._spent()
+            self._pictures.update(*_cost(before, self._last_picture))
         with self.app.batch_update():
             self.query_one(Header).update_lines()
             for name in PANES:
@@ -193,7 +194,7 @@ class RunScreen(Screen[None]):
             self.pane(pane).display = pane in shown
         self.pane(self.active).focus()
         self._show_hints()
-        self._last_picture = 0.0
+        self._last_picture = (0.0, 0.0, 0)
 
     def on_resize(self, _event: events.Resize) -> None:
         """Lays out anew."""
@@ -413,3 +414,7 @@ class RunScreen(Screen[None]):
     def action_export(self) -> None:
         """Opens the export screen."""
         self.app.open_export(self.model)
+
+
+def _cost(before: Spent, after: Spent) -> Spent:
+    return (after[0] - before[0], after[1] - before[1], after[2] - before[2])
