@@ -12,7 +12,6 @@ from textual.binding import Binding
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.widget import Widget
 
 from core.errors import BadInput
 from core.ladder.events import Event
@@ -25,6 +24,7 @@ from netherite_tui.screens.run import RunScreen
 from netherite_tui.settings import Settings
 from netherite_tui.terminal import SturdyDriver, signals_end
 from netherite_tui.theming import load_glyphs, load_palettes, terminal_is_ascii, to_ascii
+from netherite_tui.widgets.lines import Pane
 from netherite_tui.words import plain
 
 if TYPE_CHECKING:
@@ -298,9 +298,9 @@ class NetheriteApp(App[int]):
         """Shows a notice that stays longer."""
         self.notify(plain(text), title=title, severity="warning", timeout=10, markup=False)
 
-    def panel_failed(self, pane: Widget, error: Exception) -> None:
+    def panel_failed(self, pane: Pane, error: Exception) -> None:
         """Says once that a pane could not be drawn; the others live on."""
-        pane.border_subtitle = plain(f"{type(error).__name__}: {error}")
+        pane.say(subtitle=plain(f"{type(error).__name__}: {error}"))
         if pane.id not in self._told:
             self._told.add(str(pane.id))
             self.alert(f"{pane.id} failed", f"{type(error).__name__}: {error}")

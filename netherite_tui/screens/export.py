@@ -153,7 +153,7 @@ class ExportScreen(Screen[None]):
             for name in FORMATS
         ]
         self.query_one("#formats", Static).update("format, F2 changes it:  " + "  ".join(names))
-        self.query_one(PreviewPane).border_title = f"Export {self.format}"
+        self.query_one(PreviewPane).say(title=f"Export {self.format}")
         self._render_format(self.format)
         self._take()
 

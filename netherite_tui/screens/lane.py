@@ -51,13 +51,13 @@ class FactsPane(Pane):
         super().__init__(id="facts")
         self.model = model
         self.index = index
-        self.border_title = "Lane"
+        self.say(title="Lane")
         self._lines: list[tuple[Piece, ...]] = []
 
     def redraw(self) -> None:
         """Gathers the facts anew."""
         view = self.model.views[self.index]
-        self.border_title = f"Lane {view.seed}:{view.attempt}"
+        self.say(title=f"Lane {view.seed}:{view.attempt}")
         result = self.model.client.result(self.index)
         lines = [*self._state_lines(), (), *self._milestone_lines(result), (), *self._load_lines()]
         lines += [(), *self._difference_lines(result), *self._stderr_lines(result)]

@@ -56,7 +56,7 @@ class RunsPane(Pane):
         self.runs: list[RunSummary] = []
         self.cursor = ""
         self.loaded = False
-        self.border_title = "Runs"
+        self.say(title="Runs")
 
     @property
     def run(self) -> "RunSummary | None":
@@ -68,7 +68,7 @@ class RunsPane(Pane):
         self.runs, self.loaded = runs, True
         if not any(run.id == self.cursor for run in runs):
             self.cursor = runs[0].id if runs else ""
-        self.border_subtitle = f"{len(runs)} runs"
+        self.say(subtitle=f"{len(runs)} runs")
         self.update_lines()
 
     def line_count(self) -> int:
@@ -237,7 +237,7 @@ class RunsScreen(Screen[None]):
         if fresh is not None:
             self.query_one(RunsPane).show_runs(fresh)
             if self._trouble:
-                self.query_one(RunsPane).border_subtitle = plain(self._trouble)
+                self.query_one(RunsPane).say(subtitle=plain(self._trouble))
 
     # -- keys ----------------------------------------------------------------------------------------------------
 

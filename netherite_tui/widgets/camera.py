@@ -144,11 +144,11 @@ class CameraPane(Pane):
 
     def _say(self, lane: LaneView | None, side: Side) -> None:
         if lane is None:
-            self.border_title = "Camera"
+            self.say(title="Camera")
         else:
             stage = f" stage {lane.stage}" if self.model.facts.stage == "all" else ""
-            self.border_title = f"Camera  seed {lane.seed} try {lane.attempt}{stage}  {side}"
-        self.border_subtitle = f"v {self.view}  b side  c crosshair"
+            self.say(title=f"Camera  seed {lane.seed} try {lane.attempt}{stage}  {side}")
+        self.say(subtitle=f"v {self.view}  b side  c crosshair")
 
     def _compose_lines(
         self, lane: LaneView | None, side: Side, width: int, height: int

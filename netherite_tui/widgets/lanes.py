@@ -82,7 +82,7 @@ class LanesPane(Pane):
         self.filter = ""
         self.sort_column = -1  #: index in COLUMNS; -1 keeps the run's order
         self.descending = False
-        self.border_title = "Lanes"
+        self.say(title="Lanes")
 
     # -- what others ask -----------------------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ class LanesPane(Pane):
         parts = [f"{len(self.selected)} selected"] if self.selected else []
         if self.filter:
             parts.append(f"filter: {plain(self.filter)} ({len(self.rows)} of {len(self.model.views)})")
-        self.border_subtitle = f" {self.look.glyphs['dot']} ".join(parts)
+        self.say(subtitle=f" {self.look.glyphs['dot']} ".join(parts))
 
     def watch_has_focus(self, value: bool) -> None:
         """Shows the cursor's row stronger while the pane has the keys."""

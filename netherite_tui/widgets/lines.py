@@ -163,3 +163,12 @@ class Pane(Lines, can_focus=True):
         border-title-color: $accent;
     }
     """
+    _said = ("", "")  # title and subtitle on the frame
+
+    def say(self, *, title: str | None = None, subtitle: str | None = None) -> None:
+        """Writes on the frame what differs from what is there: each change repaints the whole pane."""
+        if title is not None and title != self._said[0]:
+            self.border_title = title
+        if subtitle is not None and subtitle != self._said[1]:
+            self.border_subtitle = subtitle
+        self._said = (self._said[0] if title is None else title, self._said[1] if subtitle is None else subtitle)

@@ -39,7 +39,7 @@ class LogPane(Pane):
         self.filter = ""
         self.lane: int | None = None  #: only this lane's events
         self.shown: list[Event] = []
-        self.border_title = "Log"
+        self.say(title="Log")
 
     def show_change(self, change: Change) -> None:
         """Adds new events."""
@@ -72,7 +72,7 @@ class LogPane(Pane):
     def refill(self) -> None:
         """Filters all events anew and goes to the newest."""
         self.shown = [event for event in self.model.events if self._passes(event)]
-        self.border_subtitle = f"filter: {plain(self.filter)}" if self.filter else ""
+        self.say(subtitle=f"filter: {plain(self.filter)}" if self.filter else "")
         self._go_to_newest()
 
     def line_count(self) -> int:

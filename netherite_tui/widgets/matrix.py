@@ -49,7 +49,7 @@ class MatrixPane(Pane):
         self.columns: list[int] = []  #: tries, or stages
         self.cells: dict[tuple[int, int], list[LaneView]] = {}
         self.cursor = (0, 0)  #: row, column
-        self.border_title = "Matrix"
+        self.say(title="Matrix")
 
     @property
     def by_stage(self) -> bool:
@@ -77,7 +77,7 @@ class MatrixPane(Pane):
         legend = (
             f"L P C O T newly reached {dot} H held out" if self.by_stage else f"D = DIVERGE at step {dot} H held out"
         )
-        self.border_subtitle = legend
+        self.say(subtitle=legend)
         self.update_lines()
 
     def line_count(self) -> int:

@@ -24,7 +24,7 @@ class ReportPane(Pane):
         self.model = model
         self.lines: list[str] = []
         self._ended = -1
-        self.border_title = "Report"
+        self.say(title="Report")
 
     def show_change(self, change: Change) -> None:
         """Renders the report when another lane has ended since the last time."""
@@ -32,7 +32,7 @@ class ReportPane(Pane):
         if ended != self._ended or (self.model.status.phase == "ended" and not self.lines):
             self._ended = ended
             self.lines = self.model.client.report().splitlines()
-            self.border_subtitle = f"{ended} of {self.model.counts.total} lanes"
+            self.say(subtitle=f"{ended} of {self.model.counts.total} lanes")
         self.update_lines()
 
     def line_count(self) -> int:

@@ -62,7 +62,7 @@ class WallPane(Pane):
         self._picture: Picture | None = None
         self._tiles: dict[int, tuple[Hashable, list[tuple[Hashable, Strip]]]] = {}
         self._lines: list[tuple[Hashable, Strip]] = []
-        self.border_title = "Wall"
+        self.say(title="Wall")
 
     @property
     def tiles_a_page(self) -> int:
@@ -99,7 +99,7 @@ class WallPane(Pane):
         self._fit(width, height, max(1, len(live)))
         pages = max(1, -(-len(self.order) // self.tiles_a_page))
         self.page = min(self.page, pages - 1)
-        self.border_subtitle = f"{self.view}  page {self.page + 1} of {pages}"
+        self.say(subtitle=f"{self.view}  page {self.page + 1} of {pages}")
         self._lines = self._compose_lines(width)
         self.update_lines()
 

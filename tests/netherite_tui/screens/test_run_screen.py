@@ -1,6 +1,7 @@
 """The run screen on injected views: what is where at each size, and what each key does."""
 
 import pytest
+from textual.strip import Strip
 
 from core.errors import Refused
 from core.ladder.events import LaneState, Outcome
@@ -10,6 +11,7 @@ from netherite_tui.screens.help import Help
 from netherite_tui.screens.run import PANES, RunScreen
 from netherite_tui.widgets.camera import CameraPane
 from netherite_tui.widgets.lanes import LanesPane
+from netherite_tui.widgets.lines import Lines
 from netherite_tui.widgets.log import LogPane
 from netherite_tui.widgets.views import Side, View
 from tests.netherite_tui.fake_client import FakeClient, ladder
@@ -376,3 +378,24 @@ def test_outcomes_of_the_fake_are_what_the_header_counts() -> None:
     client: FakeClient = ladder()
     assert sum(view.outcome is Outcome.MATCH for view in client.views()) == 15
     assert isinstance(RunScreen(client).model.counts.total, int)
+
+
+@pytest.mark.usefixtures("still_clock")
+async def test_a_still_run_paints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    painted: list[tuple[str | None, int]] = []
+    paint = Lines.render_line
+
+    def counted(self: Lines, y: int) -> Strip:
+        painted.append((self.id, y))
+        return paint(self, y)
+
+    monkeypatch.setattr(Lines, "render_line", counted)
+    app = NetheriteApp(ladder())
+    async with app.run_test(size=(200, 60)) as pilot:
+        await pilot.pause(0.5)
+        assert painted
+        painted.clear()
+        await pilot.pause(1.0)
+        assert painted == []
+        app.client.put(19, decision=1000)
+        await until(pilot, lambda: "1000/1500" in text_of(app), "the lane's row changes")
