@@ -246,8 +246,12 @@ class NetheriteApp(App[int]):
         self.pop_screen()
 
     def _runs_here(self) -> bool:
+        """Whether leaving would stop something: lanes of this process that have not ended, or are being prepared."""
         client = self.client
-        return client is not None and client.owned and client.status().phase not in ("ended", "gone", "failed")
+        if client is None or not client.owned or client.status().phase in ("ended", "gone", "failed"):
+            return False
+        views = client.views()
+        return not views or any(view.outcome is None for view in views)
 
     async def action_quit(self) -> None:
         """Quits; asks first when lanes run here. A second request while it stops quits at once."""

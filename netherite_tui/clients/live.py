@@ -33,6 +33,7 @@ class LiveRun:
         self.session: Session | None = None
         self._make = make
         self._status = RunStatus("preparing", "starting")
+        self._began_s: float | None = None
         self._load = _Load()
         self._stop = threading.Event()
         self._over = threading.Event()
@@ -40,6 +41,7 @@ class LiveRun:
 
     def start(self) -> None:
         """Begins to prepare and run."""
+        self._began_s = time.monotonic()
         self._thread.start()
 
     def status(self) -> RunStatus:
@@ -47,6 +49,9 @@ class LiveRun:
         if self._status.phase in ("running", "stopping") and self.session is not None:
             rss_mib, cpu_percent = self._load.measure(self.session.views())
             return replace(self._status, rss_mib=rss_mib, cpu_percent=cpu_percent)
+        if self._status.phase == "preparing" and self._began_s is not None:
+            waited_s = time.monotonic() - self._began_s
+            return replace(self._status, detail=f"{self._status.detail}  {waited_s:.0f} s")
         return self._status
 
     def views(self) -> tuple[LaneView, ...]:

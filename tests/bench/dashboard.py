@@ -216,7 +216,7 @@ def main() -> None:
 
 def _arguments(world: str, folder: Path) -> list[str]:
     if world == "toy":
-        from tests.toy import make_toy
+        from tests.commandline import make_toy
 
         return [*make_toy(folder, [int(seed) for seed in SEEDS.split(",")]), "--jobs=3", "--tries=5", ENDLESS]
     words = ["--backend=voxel", "--transfer=closed", "--policy=net", "--checkpoint=fixture:1", f"--seeds={SEEDS}"]
