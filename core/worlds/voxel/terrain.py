@@ -86,16 +86,17 @@ def _heights(seed: int, x: Heights, z: Heights) -> Heights:
 
 def _layers(seed: int, x: Heights, z: Heights, heights: Heights) -> npt.NDArray[np.uint16]:
     """Returns block ids [n, 128, m]: bedrock, stone, soil and water by depth under each column's top."""
-    y = np.arange(REGION)[None, :, None]
-    top = heights[:, None, :]
-    shore = top <= SEA_LEVEL + 1
-    deep = top < SEA_LEVEL - 5
-    soil = 3 + _below(_hash(seed, 4, x, z), 2)[:, None, :]
-    bottom = _below(_hash(seed, 5, x, z), 4)[:, None, :]
-    cover = np.where(deep, GRAVEL, np.where(shore, SAND, np.where(y == top, GRASS, DIRT)))
-    ids = np.where(y > top - soil, cover, STONE)
-    ids = np.where(y > top, np.where(y <= SEA_LEVEL, WATER, AIR), ids)
-    return np.where(y <= bottom, BEDROCK, ids).astype(np.uint16)
+    y = np.arange(REGION, dtype=np.int16)[None, :, None]
+    top = heights[:, None, :].astype(np.int16)
+    soil = 3 + _below(_hash(seed, 4, x, z), 2)[:, None, :].astype(np.int16)
+    bottom = _below(_hash(seed, 5, x, z), 4)[:, None, :].astype(np.int16)
+    ground = np.where(top < SEA_LEVEL - 5, GRAVEL, np.where(top <= SEA_LEVEL + 1, SAND, DIRT)).astype(np.uint16)
+    ids = np.where(y > top - soil, ground, np.uint16(STONE))
+    ids[(y == top) & (ground == DIRT)] = GRASS
+    ids[y > top] = AIR
+    ids[(y > top) & (y <= SEA_LEVEL)] = WATER
+    ids[y <= bottom] = BEDROCK
+    return ids
 
 
 def _veins(
