@@ -166,7 +166,8 @@ class ControlServer:
     def _accept(self) -> None:
         try:
             connection, _ = self._listener.accept()
-        except OSError:  # the client is gone already, or this process is out of file descriptors
+        except OSError:  # the client is gone already, or this process is out of descriptors: do not spin on it
+            time.sleep(INTERVAL_S)
             return
         if len(self._clients) >= CLIENT_LIMIT:
             connection.close()
