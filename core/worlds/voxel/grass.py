@@ -8,7 +8,7 @@ Sections where no grass was ever seen are passed over without drawing, since no 
 import numpy as np
 
 from core.kernels import kernel
-from core.worlds.voxel.blocks import DIRT, EMISSION, GRASS, OPACITY
+from core.worlds.voxel.blocks import DIRT, EMISSION, FACE_X, FACE_Y, FACE_Z, GRASS, OPACITY
 from core.worlds.voxel.grid import cell_at, id_at, put_cell
 from core.worlds.voxel.numbers import I64, ifloor
 from core.worlds.voxel.state import Sim
@@ -27,7 +27,6 @@ _UNKNOWN, _BARREN, _GRASSY = 0, 1, 2  # values of `Sim.grassy`
 _DAYLIGHT = 15
 _ENOUGH_TO_SPREAD, _ENOUGH_TO_LIVE = 9, 4
 _CLEAR = 2  # the highest opacity grass bears above itself
-_SPAN = 2 * (_DAYLIGHT - _ENOUGH_TO_LIVE) + 1
 
 
 @kernel
@@ -93,7 +92,7 @@ def light_reaches(sim: Sim, x: int, y: int, z: int, level: int) -> bool:
     Args:
         sim: the world.
         x: world cell; so are y and z.
-        level: 4..15.
+        level: 1..15.
     """
     if max(_sky_light(sim, x, y, z), I64(EMISSION[id_at(sim, x, y, z)])) >= level:
         return True
@@ -107,37 +106,27 @@ def _light_flows_in(sim, x, y, z, level):
     `spent[cell]` is the least loss found from that cell to the asking one; a cheaper way found later queues it again.
     """
     budget = _DAYLIGHT - level
-    spent = np.full((_SPAN, _SPAN, _SPAN), 255, np.uint8)
-    queue = np.empty((_SPAN * _SPAN * _SPAN, 3), np.int64)
-    middle = _SPAN // 2
-    spent[middle, middle, middle] = 0
-    queue[0, 0], queue[0, 1], queue[0, 2] = middle, middle, middle
+    span = 2 * budget + 1
+    spent = np.full(span * span * span, 255, np.uint8)
+    queue = np.empty(span * span * span, np.int32)
+    queue[0] = (budget * span + budget) * span + budget
+    spent[queue[0]] = 0
     head, tail = 0, 1
     while head < tail:
-        slot = head % queue.shape[0]
-        i, j, k = queue[slot, 0], queue[slot, 1], queue[slot, 2]
+        at = I64(queue[head % queue.shape[0]])
         head += 1
-        cx, cy, cz = x + i - middle, y + j - middle, z + k - middle
-        block = id_at(sim, cx, cy, cz)
-        so_far = I64(spent[i, j, k])
+        cx, cy, cz = x + at // (span * span) - budget, y + at // span % span - budget, z + at % span - budget
+        block, so_far = id_at(sim, cx, cy, cz), I64(spent[at])
         if max(_sky_light(sim, cx, cy, cz), I64(EMISSION[block])) - so_far >= level:
             return True
         loss = so_far + max(1, I64(OPACITY[block]))
         if loss > budget:
             continue
         for side in range(6):
-            step = 1 if side & 1 else -1
-            ni, nj, nk = i, j, k
-            if side < 2:
-                ni += step
-            elif side < 4:
-                nj += step
-            else:
-                nk += step
-            if loss < spent[ni, nj, nk]:
-                spent[ni, nj, nk] = loss
-                slot = tail % queue.shape[0]
-                queue[slot, 0], queue[slot, 1], queue[slot, 2] = ni, nj, nk
+            near = at + (FACE_X[side] * span + FACE_Y[side]) * span + FACE_Z[side]
+            if loss < spent[near]:
+                spent[near] = loss
+                queue[tail % queue.shape[0]] = near
                 tail += 1
     return False
 

@@ -22,10 +22,10 @@ _HALF_WIDTH, _HEIGHT = 0.125, 0.25
 
 @kernel
 def _partial_top(cell):
-    """Height of a partial block that items land on only from above, 0 for all others."""
+    """Height of a partial block, which items land on only from above, 0 for the lowest snow; -1 for all others."""
     block, meta = cell >> 4, cell & 15
     if block == 44 or block == 126 or block == 182:
-        return 0.0 if meta & 8 else 0.5
+        return -1.0 if meta & 8 else 0.5
     if block == 78:
         return (meta & 7) * 0.125
     if block == 60:
@@ -36,7 +36,7 @@ def _partial_top(cell):
         return 0.75
     if block == 171:
         return 0.0625
-    return 0.0
+    return -1.0
 
 
 @kernel
@@ -45,8 +45,8 @@ def _settle(sim, entity, y0):
     bx, by, bz = ifloor(entity.pos[0]), ifloor(entity.pos[1]), ifloor(entity.pos[2])
     cell = cell_at(sim, bx, by, bz)
     top = _partial_top(cell)
-    if top > 0.0:
-        resting = entity.pos[1] < by + top and y0 >= by + top
+    if top >= 0.0:
+        resting = top > 0.0 and entity.pos[1] < by + top and y0 >= by + top
         height = by + top
     elif ITEM_SOLID[cell >> 4]:
         resting = True

@@ -62,6 +62,28 @@ def test_an_item_comes_to_rest_on_the_floor_and_stays_as_long_as_it_lives() -> N
     assert entity["kind"] == FREE
 
 
+@pytest.mark.parametrize(
+    ("block_id", "meta", "height"),
+    [
+        (44, 0, 5.5),
+        (44, 8, 6.0),
+        (60, 0, 5.9375),
+        (78, 3, 5.375),
+        (78, 0, 5.0),
+        (37, 0, 6.0),
+        (9, 0, 5.0),
+        (50, 5, 6.0),
+    ],
+)
+def test_an_item_from_above_rests_where_the_block_below_lets_it(block_id: int, meta: int, height: float) -> None:
+    sim = stone_floor()
+    put(sim, *FAR_CELL, block_id, meta)
+    spawn_still_item(sim, FAR_CELL[0], FAR_CELL[1] + 2, FAR_CELL[2], 3, 1, 0)
+    for _ in range(60):
+        item_pass(sim)
+    assert sim.items[0]["pos"][1] == pytest.approx(height, abs=0.02)
+
+
 def test_a_wall_stops_an_item() -> None:
     sim = stone_floor()
     put(sim, 41, 5, 40, 1)
