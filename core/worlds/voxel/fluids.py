@@ -1,6 +1,7 @@
 """Water and lava that edits set in motion: up to four regions, each stepped on a copy of its grid (RULES 11.3)."""
 
 import numpy as np
+import numpy.typing as npt
 
 from core.kernels import kernel
 from core.worlds.voxel.blocks import FACE_X, FACE_Y, FACE_Z, IDS, LIQUID, STONE, WATER
@@ -180,11 +181,17 @@ def _closed_to(cell, liquid):
 
 
 @kernel
-def _drop_distance(grid, x, y, z, liquid, side):
-    """Steps from the neighbour at `side` to the nearest cell with a gap below, 1000 if none is within reach.
+def drop_distance(grid: npt.NDArray[np.uint16], x: int, y: int, z: int, liquid: int, side: int) -> int:
+    """Returns the steps from a neighbour to the nearest cell with a gap below, 1000 if none is within reach.
 
     A breadth-first search gives what the game's recursion does: it only ever forbids turning straight back, which
     matters for the first step alone.
+
+    Args:
+        grid: uint16 [nx, ny, nz], cells as fluids see them.
+        x: grid cell the liquid would flow from; so are y and z.
+        liquid: 8 or 10.
+        side: direction of the neighbour: W, E, N, S.
     """
     nx, nz = x + _DX[side], z + _DZ[side]
     if _closed_to(_at(grid, nx, y, nz), liquid):
@@ -234,7 +241,7 @@ def _spread_sideways(grid, after, x, y, z, liquid, level):
     best = _NO_WAY
     distances = np.empty(4, np.int64)
     for side in range(4):
-        distances[side] = _drop_distance(grid, x, y, z, liquid, side)
+        distances[side] = drop_distance(grid, x, y, z, liquid, side)
         best = min(best, distances[side])
     for side in range(4):
         if distances[side] == best:

@@ -57,8 +57,8 @@ def _recenter_axis(sim, axis, shift):
 def _recenter(sim):
     """Re-centres the window on the player's chunk."""
     p, pos = sim.player[0], sim.body[PLAYER_BODY].pos
-    nx = CHUNK * ((ifloor(pos[X]) + p.ox) // CHUNK)
-    nz = CHUNK * ((ifloor(pos[Z]) + p.oz) // CHUNK)
+    nx = CHUNK * (ifloor(pos[X] + p.ox) // CHUNK)
+    nz = CHUNK * (ifloor(pos[Z] + p.oz) // CHUNK)
     if nx != p.ox:
         _recenter_axis(sim, X, float(nx - p.ox))
         p.ox = nx

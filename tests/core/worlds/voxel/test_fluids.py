@@ -1,8 +1,11 @@
 """Water and lava set flowing by edits (RULES 11.3)."""
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.worlds.voxel.edits import apply_edits, queue_edit
+from core.worlds.voxel.fluids import drop_distance
 from core.worlds.voxel.state import Sim
 from tests.core.worlds.voxel.arena import FLOOR, block, put, run, stone_floor
 
@@ -23,6 +26,53 @@ def walled_source(kind: int) -> Sim:
     for x, z in ((X - 1, Z), (X + 1, Z), (X, Z - 1), (X, Z + 1)):
         put(sim, x, Y, z, 1)
     return sim
+
+
+def recursive_distance(grid: np.ndarray, x: int, z: int, liquid: int, side: int) -> int:
+    """The game's own search: never straight back, at most four deep, 1000 for no way."""
+    moves = ((-1, 0), (1, 0), (0, -1), (0, 1))
+
+    def cell(x: int, y: int, z: int) -> int:
+        inside = 0 <= x < grid.shape[0] and 0 <= z < grid.shape[2]
+        return int(grid[x, y, z]) if inside else 0
+
+    def blocking(value: int) -> bool:
+        return value != 0 and not 8 <= value >> 4 <= 11
+
+    def closed(x: int, z: int) -> bool:
+        return blocking(cell(x, 1, z)) or cell(x, 1, z) == liquid << 4
+
+    def search(x: int, z: int, depth: int, back: int) -> int:
+        best = 1000
+        for turn, (dx, dz) in enumerate(moves):
+            if turn == back or closed(x + dx, z + dz):
+                continue
+            if not blocking(cell(x + dx, 0, z + dz)):
+                return depth
+            if depth < 4:
+                best = min(best, search(x + dx, z + dz, depth + 1, turn ^ 1))
+        return best
+
+    nx, nz = x + moves[side][0], z + moves[side][1]
+    if closed(nx, nz):
+        return 1000
+    return 0 if not blocking(cell(nx, 0, nz)) else search(nx, nz, 1, side ^ 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.4, 0.6]))
+def test_the_way_to_a_drop_is_as_long_as_the_games_recursion_says(seed: int, walls: float) -> None:
+    rng = np.random.default_rng(seed)
+    grid = np.empty((11, 2, 11), np.uint16)
+    grid[:, 0, :] = rng.choice(np.array([0, 1 << 4, 8 << 4], np.uint16), (11, 11), p=[0.03, 0.95, 0.02])
+    grid[:, 1, :] = rng.choice(
+        np.array([0, 1 << 4, 8 << 4, 8 << 4 | 3], np.uint16), (11, 11), p=[0.9 - walls, walls, 0.03, 0.07]
+    )
+    for x in range(11):
+        for z in range(11):
+            for side in range(4):
+                expected = recursive_distance(grid, x, z, 8, side)
+                assert drop_distance(grid, x, 1, z, 8, side) == expected
 
 
 def test_an_untouched_source_stays_still() -> None:
