@@ -227,7 +227,7 @@ def test_no_bytes_of_one_client_disturb_another(tmp_path: Path) -> None:
     engine = ScriptedEngine()
     with serving(engine, tmp_path) as path, connected(path) as good:
 
-        @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=150, suppress_health_check=list(HealthCheck))
         @given(damage=DAMAGE, greet=st.booleans())
         def throw(damage: bytes, greet: bool) -> None:
             with socket.socket(socket.AF_UNIX) as raw:

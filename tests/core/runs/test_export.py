@@ -154,7 +154,7 @@ LANES = st.none() | st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(LANES, min_size=1, max_size=16), st.booleans())
 def test_every_format_holds_the_same_rows(lanes: list[tuple | None], replay: bool) -> None:
     settings = config(transfer="replay" if replay else "closed", seeds="2", tries=len(lanes))

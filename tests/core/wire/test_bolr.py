@@ -73,7 +73,7 @@ def test_golden_records_come_back_whole() -> None:
             take(reader)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), count=st.integers(1, 4))
 def test_any_split_into_writes_gives_the_same_records(data: st.DataObject, count: int) -> None:
     sent = records(count)
@@ -84,7 +84,7 @@ def test_any_split_into_writes_gives_the_same_records(data: st.DataObject, count
         assert [take(reader) for _ in sent] == sent
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=70_000).filter(lambda text: bolr.MAGIC not in text), st.integers(1, 5))
 def test_garbage_before_the_first_record_is_skipped(garbage: bytes, piece: int) -> None:
     sent = records(2)
@@ -103,7 +103,7 @@ def test_half_a_magic_in_the_garbage_does_not_confuse(half: bytes) -> None:
         assert take(reader) == sent
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, bolr.RECORD_BYTES - 1), st.integers(0, 2))
 def test_an_end_inside_a_record_tells_how_far_it_came(got: int, before: int) -> None:
     sent = records(before + 1)
@@ -208,7 +208,7 @@ def test_a_buffer_of_another_size_is_a_mistake_of_the_caller() -> None:
         reader.read_into(np.zeros(10, np.uint8))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_any_damage_ends_in_a_record_or_a_named_error(data: st.DataObject) -> None:
     blob = bytearray(b"".join(records(3)))
