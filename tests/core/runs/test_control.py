@@ -311,6 +311,41 @@ def test_nobody_at_the_socket_is_told(tmp_path: Path) -> None:
         silent.close()
 
 
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        b"\xff\xff\xff\xff",
+        b"\x01\x00\x00\x00\xc1",
+        frames.pack("views", views=5),
+        frames.pack("views", views=[[1, 2]]),
+        frames.pack("events", events=[[0]]),
+        frames.pack("reply"),
+        frames.pack("bye"),
+    ],
+)
+def test_an_engine_that_talks_nonsense_is_left(tmp_path: Path, nonsense: bytes) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.fspath(tmp_path / "n.sock"))
+        listener.listen()
+        client = ControlClient(tmp_path / "n.sock")
+
+        def talk() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(frames.pack("hello", protocol=frames.PROTOCOL, pid=1, facts={}) + nonsense)
+                connection.recv(1 << 16)  # until the client leaves
+                connection.recv(1 << 16)
+
+        talker = threading.Thread(target=talk, daemon=True)
+        talker.start()
+        client.connect(SOON_S)
+        assert client.wait_end(SOON_S)
+        assert client.ended.startswith(f"the engine at {tmp_path / 'n.sock'} is gone: ")
+        assert client.views() == ()
+        client.close()
+        talker.join(SOON_S)
+
+
 def test_more_clients_than_allowed_are_turned_away(tmp_path: Path) -> None:
     with serving(ScriptedEngine(), tmp_path) as path:
         clients = [ControlClient(path) for _ in range(control.CLIENT_LIMIT)]
