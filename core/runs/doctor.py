@@ -253,10 +253,11 @@ def check_disk(patient: Patient) -> Finding:
 def check_terminal(patient: Patient) -> Finding:
     """Tells size, colours and encoding of the terminal."""
     subject, environment = "terminal", patient.environment
-    if not sys.stdout.isatty():
+    stdout = sys.__stdout__  # the dashboard puts something of its own in the place of sys.stdout
+    if stdout is None or not stdout.isatty():
         return Finding(Level.NONE, subject, "standard output is no terminal")
-    size = os.get_terminal_size(sys.stdout.fileno())
-    encoding = (sys.stdout.encoding or "unknown").upper()
+    size = os.get_terminal_size(stdout.fileno())
+    encoding = (stdout.encoding or "unknown").upper()
     text = f"{size.columns}x{size.lines}, {_colours(environment)}, {encoding}, TERM={environment.get('TERM', '')}"
     if environment.get("TERM", "dumb") == "dumb":
         return Finding(Level.BAD, subject, text, "the dashboard needs a TERM with cursor control; run --headless works")
