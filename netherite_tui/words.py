@@ -1,6 +1,6 @@
 """How facts are worded: states, cells, numbers. One vocabulary for every screen, plain strings only."""
 
-import unicodedata
+from rich.cells import get_character_cell_size
 
 from core.ladder.events import LaneState, LaneView, Outcome
 
@@ -104,8 +104,7 @@ def plain(text: str) -> str:
 def _single_width(character: str) -> str:
     if character in "\t\n\r":
         return " "
-    wide = unicodedata.east_asian_width(character) in "WF" or unicodedata.combining(character)
-    return "?" if wide or not character.isprintable() else character
+    return character if character.isprintable() and get_character_cell_size(character) == 1 else "?"
 
 
 def fit(text: str, width: int, *, right: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, NamedTuple
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
@@ -51,11 +52,11 @@ class Confirm(ModalScreen[str]):
             for choice in self.choices:
                 yield Static(f"[@click=screen.answer('{choice.value}')][b $accent]{choice.key}[/] {choice.label}[/]")
 
-    def on_key(self, event: object) -> None:
-        """Takes the choice whose key was pressed; Enter never confirms by accident."""
-        key = getattr(event, "character", None)
+    def on_key(self, event: events.Key) -> None:
+        """Takes the choice whose key was pressed; no other key, Enter neither, confirms by accident."""
         for choice in self.choices:
-            if key == choice.key:
+            if event.character == choice.key:
+                event.stop()  # the screen below may know the key too
                 self.dismiss(choice.value)
 
     def action_answer(self, value: str) -> None:

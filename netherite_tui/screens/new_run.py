@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
-from core.errors import BadInput, NetheriteError
+from core.errors import BadInput
 from core.ladder.config import KEYS, LadderConfig, Resolved, config_path, read_config_file, read_value, resolve
 from netherite_tui.widgets.footer import Footer, Hint
 from netherite_tui.widgets.lines import Lines
@@ -230,8 +230,8 @@ class NewRunScreen(Screen[None]):
         try:
             for finding in examine(Patient(config, self.runs_dir)):
                 self._findings = [*self._findings, plain(finding.line)]
-        except NetheriteError as error:
-            self._findings = [*self._findings, plain(str(error))]
+        except Exception as error:  # a check that fails is one more finding, not the end of the form
+            self._findings = [*self._findings, plain(f"doctor: {type(error).__name__}: {error}")]
         finally:
             self._checking = False
 
