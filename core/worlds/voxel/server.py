@@ -21,12 +21,11 @@ from core.worlds.voxel.physics import (
     sprint_kick,
     touch_blocks,
 )
+from core.worlds.voxel.ray import EYE_HEIGHT, eye_height
 
 NOT_BURNING = -20
 BURN_TICKS = 160
 FULL_AIR, DROWN_AIR = 300, -20
-EYE = 1.62
-SNEAK_EYE = float(F32(F32(1.62) - F32(0.08)))
 HURT_TICKS, HURT_SHIELD = 20, 10
 FIRE_IDS = (51, 10, 11)
 ZERO, ONE, TWO, FOUR, SIX = F32(0.0), F32(1.0), F32(2.0), F32(4.0), F32(6.0)
@@ -103,7 +102,7 @@ def _centimetres(squared):
 def _count_movement(sim, body, dx, dy, dz, was_wet):
     """Exhaustion of a movement of the shadow (RULES 1.2, movement stats)."""
     amount, rate = 0, SWIM_EXHAUSTION
-    if WATER[local_id(sim, body.pos[X], body.pos[Y] + EYE, body.pos[Z])]:
+    if WATER[local_id(sim, body.pos[X], body.pos[Y] + EYE_HEIGHT, body.pos[Z])]:
         amount = _centimetres(dx * dx + dy * dy + dz * dz)
     elif was_wet:
         amount = _centimetres(dx * dx + dz * dz)
@@ -223,8 +222,7 @@ def breathe_and_burn(sim):
             hurt(sim, ONE)
             hazard = p.hurt_res > before
         p.fire -= 1
-    eye = SNEAK_EYE if p.prev_sneak else EYE
-    if WATER[local_id(sim, body.pos[X], body.pos[Y] + eye, body.pos[Z])]:
+    if WATER[local_id(sim, body.pos[X], body.pos[Y] + eye_height(p.prev_sneak), body.pos[Z])]:
         p.air -= 1
         if p.air == DROWN_AIR:
             p.air = 0

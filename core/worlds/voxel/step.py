@@ -91,13 +91,27 @@ def _player_tick(sim, act, yaw, pitch, using, attack_blocked):
 
 
 @kernel
-def game_tick(sim: Sim, act: npt.NDArray[np.float64]) -> None:
-    """One game tick in the order of RULES 1.1; nothing happens to a dead player's world.
+def _act(sim, act):
+    """What comes before the game tick, for the dead as well: the scan cache's mark, crafting, opening, smelting."""
+    if int(act[ATTACK]) != 0 or int(act[USE]) != 0:
+        sim.player[0].world_dirty = DIRTY_TICKS
+    if int(act[CRAFT]) >= 0:
+        craft(sim, int(act[CRAFT]))
+    if int(act[INTERACT]) != 0:
+        interact(sim)
+    if int(act[SMELT]) != 0:
+        smelt(sim)
+
+
+@kernel
+def step(sim: Sim, act: npt.NDArray[np.float64]) -> None:
+    """One step in the order of RULES 1 and 1.1, all but its record.
 
     Args:
         sim: the world.
-        act: float64 [13], an action row (SPEC 1); craft, interact and smelt are not looked at.
+        act: float64 [13], an action row (SPEC 1).
     """
+    _act(sim, act)
     p, body = sim.player[0], sim.body[PLAYER_BODY]
     if p.dead:
         return
@@ -121,20 +135,6 @@ def game_tick(sim: Sim, act: npt.NDArray[np.float64]) -> None:
     if p.health <= F32(0.0):
         p.dead = 1
     p.tick += 1
-
-
-@kernel
-def step(sim: Sim, act: npt.NDArray[np.float64]) -> None:
-    """One whole step of RULES 1 but its record: marks the scan cache, runs the primitives, then the game tick."""
-    if int(act[ATTACK]) != 0 or int(act[USE]) != 0:
-        sim.player[0].world_dirty = DIRTY_TICKS
-    if int(act[CRAFT]) >= 0:
-        craft(sim, int(act[CRAFT]))
-    if int(act[INTERACT]) != 0:
-        interact(sim)
-    if int(act[SMELT]) != 0:
-        smelt(sim)
-    game_tick(sim, act)
 
 
 @kernel
