@@ -72,10 +72,28 @@ CACHE_DIR, CACHE_NOTE = _choose_cache_dir()
 if CACHE_DIR is not None:
     os.environ[CACHE_VARIABLE] = str(CACHE_DIR)  # lane processes inherit it
 
-from numba import njit, types  # noqa: E402  (the cache folder must be known first)
+import llvmlite.binding  # noqa: E402  (the cache folder must be known first)
+import numba  # noqa: E402
+from numba import njit, types  # noqa: E402
 from numba.experimental import structref  # noqa: E402
 
-__all__ = ["CACHE_DIR", "CACHE_NOTE", "CACHE_VARIABLE", "KERNEL_ROOMS", "cache_dir", "kernel", "structref", "types"]
+__all__ = [
+    "CACHE_DIR",
+    "CACHE_NOTE",
+    "CACHE_VARIABLE",
+    "KERNEL_ROOMS",
+    "cache_dir",
+    "compiler",
+    "kernel",
+    "structref",
+    "types",
+]
+
+
+def compiler() -> str:
+    """Returns what compiled kernels depend on beside their sources: numba's version and the processor's model."""
+    return f"numba {numba.__version__} for {llvmlite.binding.get_host_cpu_name()}"
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -18,9 +18,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import llvmlite.binding
-import numba
-
 import core
 from core import kernels
 from core.errors import ExitCode, NetheriteError
@@ -77,7 +74,7 @@ def marker(cache: Path, room: str) -> Path:
 
     Its name covers what numba itself compares: sources by time and size, its own version and the processor.
     """
-    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
+    digest = hashlib.sha256(kernels.compiler().encode())
     sources = (source for folder in kernels.KERNEL_ROOMS for source in sorted((CORE / folder).glob("*.py")))
     for source in sources:
         status = source.stat()

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,21 @@ def test_kernels_are_cached_in_the_users_cache_folder_by_source_hash(tmp_path):
     assert Path(folder).parent == tmp_path / "netherite-tui" / "kernels"
     assert Path(folder).is_dir()
     assert note == ""
+
+
+def test_nothing_but_the_door_imports_numba():
+    """numba looks for its cache folder when it is first imported: whoever comes earlier than the door spoils it."""
+    importing = re.compile(r"^\s*(?:from|import) (?:numba|llvmlite)\b", re.MULTILINE)
+    sources = [*(ROOT / "core").rglob("*.py"), *(ROOT / "netherite_tui").rglob("*.py")]
+    assert [str(path.relative_to(ROOT)) for path in sources if importing.search(path.read_text())] == [
+        "core/kernels.py"
+    ]
+
+
+def test_the_warm_up_uses_the_chosen_folder(tmp_path):
+    script = "import core.ladder.warmup; import numba; print(numba.config.CACHE_DIR)"
+    (folder,) = run(script, XDG_CACHE_HOME=tmp_path)
+    assert Path(folder).parent == tmp_path / "netherite-tui" / "kernels"
 
 
 def test_a_folder_given_by_the_environment_is_used(tmp_path):
