@@ -66,7 +66,7 @@ def bake_t0(program: LaneProgram, seeds: Sequence[int], folder: Path, *, force: 
             world = program.world(processes, None, seed)
             try:
                 world.open()
-                yield _save(world, target, seed)
+                yield _save(program, world, target, seed)
             finally:
                 world.close()
     finally:
@@ -121,7 +121,7 @@ def bake_stage(
                     world.open()
                     decision = _climb(world, climb, position * climb.tries + attempt)
                     if decision is not None:
-                        yield _save(world, target, seed, decision, attempt)
+                        yield _save(program, world, target, seed, decision, attempt)
                         break
                 finally:
                     world.close()
@@ -156,7 +156,9 @@ def _targets(folder: Path, seeds: Sequence[int], stage: str, force: bool) -> lis
     return targets
 
 
-def _save(world: MagmaWorld, target: Path, seed: int, decision: int = -1, attempt: int = -1) -> Baked:
+def _save(
+    program: LaneProgram, world: MagmaWorld, target: Path, seed: int, decision: int = -1, attempt: int = -1
+) -> Baked:
     """Has the world write its state beside `target`, checks the file and only then gives it its name."""
     unchecked = target.resolve().with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -167,7 +169,7 @@ def _save(world: MagmaWorld, target: Path, seed: int, decision: int = -1, attemp
                 f"seed {seed}: the lane program wrote no snapshot{f' ({words[-1]})' if words else ''}; "
                 "does it know the `snapshot` key?"
             )
-        snapshot = _checked(unchecked, target, seed)
+        snapshot = _checked(unchecked, target, seed, program.is_endless)
         baked = _described(target, snapshot, decision, attempt)
         os.replace(unchecked, target)
         return baked
@@ -177,14 +179,14 @@ def _save(world: MagmaWorld, target: Path, seed: int, decision: int = -1, attemp
         unchecked.unlink(missing_ok=True)
 
 
-def _checked(path: Path, target: Path, seed: int) -> Snapshot:
+def _checked(path: Path, target: Path, seed: int, is_endless: bool) -> Snapshot:
     """Reads what was written to `path`; complaints call it by the name it would have got."""
-    width = 2 * HALF_WIDTH
+    width = 2 * HALF_WIDTH  # land that ends near the player gives less
     try:
         snapshot = read_snapshot(path)
         if snapshot.seed != seed:
             raise NetheriteError(f"{path}: seed is {snapshot.seed}, expected {seed}")
-        if (snapshot.cells.shape[0], snapshot.cells.shape[2]) != (width, width):
+        if is_endless and snapshot.cells.shape[::2] != (width, width):
             raise NetheriteError(f"{path}: region is {snapshot.cells.shape} cells, expected {width} in x and z")
         check_coal(path, snapshot)
     except NetheriteError as error:

@@ -19,6 +19,7 @@ class LaneProgram:
     environment: Mapping[str, str] = field(default_factory=dict)  #: on top of this process's own
     start_timeout_s: float = 120.0
     step_timeout_s: float = 30.0
+    is_endless: bool = True  #: whether its land goes on for ever; the embedded world's ends with its region
 
     def world(self, processes: Processes, snapshot: Path | None, seed: int, extra: Sequence[str] = ()) -> MagmaWorld:
         """Returns an unopened world; without a snapshot it will spawn afresh."""
@@ -39,4 +40,10 @@ def program_of(config: LadderConfig) -> LaneProgram:
     """
     if not config.has_magma:
         raise BadInput(f"backend: expected magma or voxel, the ones with a lane program, found {config.backend}")
-    return LaneProgram(lane_program(config), lane_environment(config), config.start_timeout_s, config.step_timeout_s)
+    return LaneProgram(
+        lane_program(config),
+        lane_environment(config),
+        config.start_timeout_s,
+        config.step_timeout_s,
+        is_endless=config.backend == "magma",
+    )

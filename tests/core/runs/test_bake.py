@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,11 @@ def test_a_wrong_snapshot_never_gets_its_name(tmp_path: Path, wrong: str, messag
     with pytest.raises(NetheriteError, match=message):
         list(bake_t0(program("--wrong", wrong), (3,), tmp_path))
     assert names(tmp_path) == []
+
+
+def test_land_that_ends_may_give_a_smaller_region(tmp_path: Path) -> None:
+    (baked,) = bake_t0(replace(program("--wrong", "size"), is_endless=False), (3,), tmp_path)
+    assert baked.size == (127, 4, 127)
 
 
 def test_files_are_replaced_only_when_told(tmp_path: Path) -> None:
