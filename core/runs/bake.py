@@ -16,7 +16,7 @@ from core.runs.lane_program import LaneProgram
 from core.wire.act13 import NOOP_ROW
 from core.wire.bsnp import Snapshot, check_coal, read_snapshot
 from core.worlds.base import Done
-from core.worlds.magma import MagmaWorld
+from core.worlds.magma import MagmaWorld, last_line
 
 HALF_WIDTH = 64  #: blocks; SPEC 11's regions are 128 wide
 _LIQUIDS = (8, 9, 10, 11)
@@ -164,9 +164,10 @@ def _save(
     try:
         world.save_snapshot(unchecked, HALF_WIDTH)
         if not unchecked.exists():
-            words = world.stderr_tail().decode("utf-8", "replace").strip().splitlines()
+            world.close()  # only then has all of its stderr been read
+            words = last_line(world.stderr_tail())
             raise NetheriteError(
-                f"seed {seed}: the lane program wrote no snapshot{f' ({words[-1]})' if words else ''}; "
+                f"seed {seed}: the lane program wrote no snapshot{f' ({words})' if words else ''}; "
                 "does it know the `snapshot` key?"
             )
         snapshot = _checked(unchecked, target, seed, program.is_endless)
