@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from core.worlds.base import Done
 from core.worlds.magma import MagmaWorld, last_line
 
 HALF_WIDTH = 64  #: blocks; SPEC 11's regions are 128 wide
+STDERR_PATIENCE_S = 1.0
 _LIQUIDS = (8, 9, 10, 11)
 
 
@@ -164,8 +166,7 @@ def _save(
     try:
         world.save_snapshot(unchecked, HALF_WIDTH)
         if not unchecked.exists():
-            world.close()  # only then has all of its stderr been read
-            words = last_line(world.stderr_tail())
+            words = _last_words(world)
             raise NetheriteError(
                 f"seed {seed}: the lane program wrote no snapshot{f' ({words})' if words else ''}; "
                 "does it know the `snapshot` key?"
@@ -178,6 +179,17 @@ def _save(
         raise BadInput(f"{target}: cannot be written: {error.strerror}") from error
     finally:
         unchecked.unlink(missing_ok=True)
+
+
+def _last_words(world: MagmaWorld) -> str:
+    """Returns the last line of the program's stderr, which another thread reads, so it may be a moment late.
+
+    The program is not ended first: its summary at exit would be the last line then.
+    """
+    give_up = time.monotonic() + STDERR_PATIENCE_S
+    while not (words := last_line(world.stderr_tail())) and time.monotonic() < give_up:
+        time.sleep(0.02)
+    return words
 
 
 def _checked(path: Path, target: Path, seed: int, is_endless: bool) -> Snapshot:
