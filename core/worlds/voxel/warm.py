@@ -1,7 +1,5 @@
 """Compiles every kernel of this room by using it once."""
 
-import numpy as np
-
 from core.wire.act13 import NOOP_ROW
 from core.worlds.voxel.world import VoxelWorld
 
@@ -10,6 +8,6 @@ def warm() -> None:
     """Plays one decision and one tick on generated land."""
     world = VoxelWorld(None, 0)
     world.open()
-    world.step(np.array(NOOP_ROW), 2)
-    world.tick(np.array(NOOP_ROW))
+    world.step(NOOP_ROW, 2)
+    world.tick(NOOP_ROW)
     world.close()

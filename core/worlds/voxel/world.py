@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import BadInput
+from core.wire.act13 import KEYS
 from core.wire.bolr import RECORD
 from core.wire.bsnp import Snapshot, read_snapshot, write_snapshot
 from core.wire.senses import Senses, senses_of_record
@@ -56,6 +57,7 @@ class VoxelWorld:
         self._seed = seed
         self._success_item = success_item
         self._view_distance = view_distance
+        self._row = np.zeros(len(KEYS))  # rows come in all layouts, read-only too: kernels are compiled for this one
         self._record = np.zeros(1, RECORD)
         self._senses = Senses.over(self._record)
         self._senses_are_fresh = False
@@ -129,7 +131,8 @@ class VoxelWorld:
             WorldInterrupted: `interrupt` was called. WorldError: not open.
         """
         sim = self._usable()
-        run_decision(sim, row, repeat)
+        self._row[:] = row
+        run_decision(sim, self._row, repeat)
         self._show(sim, cam=True)
 
     def tick(self, row: npt.NDArray[np.float64], cam: bool = True) -> None:
@@ -139,7 +142,8 @@ class VoxelWorld:
             WorldInterrupted: `interrupt` was called. WorldError: not open.
         """
         sim = self._usable()
-        run_tick(sim, row)
+        self._row[:] = row
+        run_tick(sim, self._row)
         self._show(sim, cam)
 
     def save(self, path: Path, radius: int) -> None:

@@ -8,6 +8,7 @@ import pytest
 from core.wire.act13 import NOOP_ROW
 from core.wire.bsnp import Snapshot, check_coal, read_snapshot, write_snapshot
 from core.worlds.base import Done, World, WorldError, WorldInterrupted, WorldStartError
+from core.worlds.voxel.step import run_decision
 from core.worlds.voxel.terrain import spawn_snapshot
 from core.worlds.voxel.world import VoxelWorld
 from tests.core.worlds.voxel.arena import row
@@ -60,6 +61,18 @@ def test_a_decision_shows_the_camera_of_its_last_tick(t0: Path) -> None:
     by_tick.tick(row(forward=1))
     assert by_step.record.tobytes() == by_tick.record.tobytes()
     assert (still != by_tick.record["cam"]).any()
+
+
+def test_rows_of_any_layout_run_the_same_kernel(t0: Path) -> None:
+    world = opened(t0)
+    strided, frozen = np.zeros(26)[::2], row(forward=1)
+    strided[:] = frozen
+    frozen.flags.writeable = False
+    before = len(run_decision.signatures)
+    world.step(strided, 1)
+    world.step(frozen, 1)
+    assert world.record["tick"] == 2
+    assert len(run_decision.signatures) <= max(before, 1)
 
 
 def test_the_seed_must_be_the_snapshots(t0: Path) -> None:
