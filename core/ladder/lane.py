@@ -172,7 +172,7 @@ class Lane:
         self._watch.opened(self)
 
     def _burn_in(self) -> None:
-        self._step(NOOP_ROW.copy())  # a read-only array is another type to a kernel, which would compile once more
+        self._step(NOOP_ROW)
         self._compare(BURN_IN_STEP)
         self._best9[:] = self.sides.policy.senses.status[:COUNTS]
         self.base = self.reached = milestones.milestone_of(self._best9.tolist())

@@ -16,7 +16,7 @@ SETTINGS = {
     "tries": 1,
     "ep_ticks": 2000,
     "faults": ("10:0:cam:step=40:px=2", "27:0:cam:step=160:px=5", "33:0:hang:step=60"),
-    "step_timeout_s": 10,
+    "step_timeout_s": 15,
     "retries": 0,
 }
 
