@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -63,7 +64,7 @@ def parsed_options() -> argparse.Namespace:
 # ---- in the measured process ----------------------------------------------------------------------------------------
 
 
-def measure(options: argparse.Namespace, jobs: str) -> dict[str, float]:
+def measure(options: argparse.Namespace, jobs: str) -> dict[str, Any]:
     """Runs one ladder in this process and returns what it took."""
     from core.ladder.config import resolve
     from core.ladder.engine import Engine
@@ -86,7 +87,7 @@ def measure(options: argparse.Namespace, jobs: str) -> dict[str, float]:
         return took | {
             "decisions": sum(result.decisions for result in results),
             "lanes": len(results),
-            "lost": sum(not result.outcome.is_result for result in results),
+            "lost": [f"{one.outcome}: {one.note}" for one in results if not one.outcome.is_result],
             "child_mib": max(result.peak_rss_mib or 0.0 for result in results),
             "engine_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
@@ -152,7 +153,7 @@ def run_one(options: argparse.Namespace, jobs: str) -> list[str]:
     found = json.loads(answer)
     at_once = found["lanes"] if jobs == "all" else min(int(jobs), found["lanes"])
     cores = len(os.sched_getaffinity(0))
-    decision_us = 1e6 * found["engine_s"] / found["decisions"]
+    decision_us = 1e6 * found["engine_s"] / max(1, found["decisions"])
     wall = found["wall_s"] * cores / (found["engine_s"] + found["children_s"] + found["others_s"])
     allowed_mib = at_once * (found["child_mib"] + LANE_OVERHEAD_MIB) + ENGINE_MIB
     print(
@@ -166,7 +167,7 @@ def run_one(options: argparse.Namespace, jobs: str) -> list[str]:
         and options.transfer == "closed",  # in replay the reference world's own work is in the figure
         f"wall {wall:.2f} times total CPU / cores, at most {WALL_LIMIT}": at_once >= cores and wall > WALL_LIMIT,
         f"peak {peak_mib:.0f} MiB, at most {allowed_mib:.0f}": peak_mib > allowed_mib,
-        f"{found['lost']} lanes lost": found["lost"] > 0,
+        f"{len(found['lost'])} lanes lost: {next(iter(found['lost']), '')}": bool(found["lost"]),
     }
     return [f"jobs {jobs}: {text}" for text, is_broken in checks.items() if is_broken]
 
