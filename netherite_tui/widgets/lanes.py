@@ -304,7 +304,7 @@ def cell(view: LaneView, name: str, model: RunModel) -> tuple[str, str]:
         case "tick/s":
             return count(view.ticks_per_s if view.outcome is None else None), "dim"
         case "RSS":
-            return (UNKNOWN if view.rss_mib is None else f"{view.rss_mib:.0f}"), "dim"
+            return (f"{view.rss_mib:.0f}" if view.rss_mib else UNKNOWN), "dim"
         case "cpu":
             return (UNKNOWN if view.cpu_percent is None else f"{view.cpu_percent:.0f}%"), "dim"
         case "age":

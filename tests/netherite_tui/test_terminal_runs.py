@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from core.ladder.warmup import ensure_warm
 from core.runs import store
 from tests.commandline import environment, living_lanes, make_toy, netherite
 from tests.terminal import PATIENCE_S, Terminal, terminal
@@ -17,6 +18,12 @@ from tests.terminal import PATIENCE_S, Terminal, terminal
 PROGRAM = [sys.executable, "-m", "netherite_tui"]
 SEEDS = (1, 2, 3)
 COLOURS = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled_kernels() -> None:
+    """Compiles what is not compiled yet, so that no wait below has to allow for it."""
+    ensure_warm(["policy", "voxel"], lambda _: None)
 
 
 def env_of(runs: Path, **more: str) -> dict[str, str]:
@@ -53,7 +60,7 @@ def test_demo_match_diverge_stuck_kill_export_quit(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     words = [*PROGRAM, "demo", "--seeds=2,10,33", "--ep-ticks=400", "--step-timeout=2", "--jobs=3"]
     with terminal(words, env_of(runs)) as shown:
-        shown.wait_for("MATCH 1", "DIVERGE 1", "stuck 1", patience_s=600)  # kernels may have to be compiled
+        shown.wait_for("MATCH 1", "DIVERGE 1", "stuck 1")
         text = shown.wait_for("D40", "STUCK")
         assert "FAULTS" in text
         shown.press("X")
