@@ -17,6 +17,7 @@ from core.worlds.voxel.state import ITEM_SLOTS, LIVE_ITEM, Sim, empty_sim
 VIEW_DISTANCE = 8  #: chunks, the real program's default
 SPAWN = 8.5  #: local x and z of a fresh spawn
 SPAWN_YAW = 180.0
+FARTHEST, LARGEST, FASTEST = 3.0e7, 4.0, 100.0  #: blocks: the game's border; a generous body; beyond any fall
 
 # Header fields named alike in the snapshot and in the state.
 _BODY_FIELDS = (
@@ -40,12 +41,13 @@ def sim_of_snapshot(snapshot: Snapshot, view_distance: int = VIEW_DISTANCE) -> S
         view_distance: radius of random block ticks, in chunks.
 
     Raises:
-        BadInput: a cell holds a block id the game does not have.
+        BadInput: a cell holds a block id the game does not have, or a body is where or what none can be.
     """
     head = snapshot.head
     cells = np.array(snapshot.cells, np.uint16)
     if (most := int(cells.max()) >> 4) >= IDS:
         raise BadInput(f"snapshot of seed {snapshot.seed}: cells hold block id {most}, expected 0..{IDS - 1}")
+    _check_bodies(snapshot)
     x0, y0, z0 = (int(low) for low in head["region_lo"])
     sim = empty_sim((x0, y0, z0), cells)
     body, player = sim.body[0], sim.player[0]
@@ -60,6 +62,22 @@ def sim_of_snapshot(snapshot: Snapshot, view_distance: int = VIEW_DISTANCE) -> S
             slot[name] = source[name]
     _set_unstored(sim, view_distance)
     return sim
+
+
+def _check_bodies(snapshot: Snapshot) -> None:
+    """Refuses bodies so large, far or fast that walking their cells would never end."""
+    head, items = snapshot.head, snapshot.items
+    size = head["box"][3:] - head["box"][:3]
+    for what, values, most in (
+        ("player's distance from the origin", head["pos"], FARTHEST),
+        ("player's box", size, LARGEST),
+        ("player's motion", head["motion"], FASTEST),
+        ("items' distance from the origin", items["pos"], FARTHEST),
+        ("items' motion", items["motion"], FASTEST),
+    ):
+        worst = float(np.abs(values).max(initial=0.0))
+        if not worst <= most:
+            raise BadInput(f"snapshot of seed {snapshot.seed}: {what} is {worst:g} blocks, expected at most {most:g}")
 
 
 def _set_unstored(sim: Sim, view_distance: int) -> None:

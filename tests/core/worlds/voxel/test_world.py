@@ -1,12 +1,13 @@
 """The embedded world as a World: opening, stepping, ending, saving."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.wire.act13 import NOOP_ROW
-from core.wire.bsnp import Snapshot, check_coal, read_snapshot, write_snapshot
+from core.wire.bsnp import ITEM, Snapshot, check_coal, read_snapshot, write_snapshot
 from core.worlds.base import Done, World, WorldError, WorldInterrupted, WorldStartError
 from core.worlds.voxel.step import run_decision
 from core.worlds.voxel.terrain import spawn_snapshot
@@ -93,6 +94,28 @@ def test_block_ids_the_game_has_not_are_refused(tmp_path: Path) -> None:
     whole.cells[1, 2, 3] = 300 << 4
     write_snapshot(tmp_path / "odd.bsnp", whole)
     with pytest.raises(WorldStartError, match=r"block id 300, expected 0\.\.255"):
+        opened(tmp_path / "odd.bsnp")
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"motion": (0.0, -1e9, 0.0)}, r"player's motion is 1e\+09 blocks, expected at most 100$"),
+        ({"pos": (1e300, 64.0, 8.5)}, r"player's distance from the origin is 1e\+300 blocks"),
+        ({"box": (0.0, 0.0, 0.0, 9.0, 1.8, 0.6)}, r"player's box is 9 blocks"),
+    ],
+)
+def test_bodies_nobody_could_move_are_refused(tmp_path: Path, fields: dict[str, object], text: str) -> None:
+    with pytest.raises(WorldStartError, match=text):
+        opened(changed(tmp_path, **fields))
+
+
+def test_items_that_are_nowhere_are_refused(tmp_path: Path) -> None:
+    whole = spawn_snapshot(5)
+    items = np.zeros(1, ITEM)
+    items["pos"] = np.nan
+    write_snapshot(tmp_path / "odd.bsnp", replace(whole, items=items))
+    with pytest.raises(WorldStartError, match="items' distance from the origin is nan"):
         opened(tmp_path / "odd.bsnp")
 
 
