@@ -22,7 +22,8 @@ def warm() -> None:
 def warm_bot() -> None:
     """Decides once by the bot, and asks its map what its script asks later on."""
     from core.policy import bot_map
-    from core.policy.bot import DIG_COSTS, Bot
+    from core.policy.bot import Bot
+    from core.policy.bot_body import DIG_COSTS
     from core.policy.bot_path import find_path
 
     record, senses = _nothing()

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core.policy.bot import COAL, COBBLE, TORCH, Bot
+from core.policy.bot import Bot
+from core.policy.bot_body import COAL, COBBLE, TORCH
 from core.policy.heads import WIDTHS
 from core.wire.bolr import RECORD
 from core.wire.senses import Senses, senses_of_record

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.policy import bot_map
-from core.policy.bot import DIG_COSTS
+from core.policy.bot_body import DIG_COSTS
 from core.policy.bot_map import AIR
 from core.policy.bot_path import ANY, find_path
 
