@@ -181,6 +181,20 @@ def test_a_run_in_the_background(tmp_path: Path, runs: Path) -> None:
     assert "no result (1 of 1 tries not run)" in (run.folder / "log.txt").read_text()
 
 
+def test_stopped_in_the_background_and_gone_on_with_gives_the_same_report(tmp_path: Path, runs: Path) -> None:
+    options = [*make_toy(tmp_path, (2, 3)), "--tries=2", "--ep-ticks=4000", "--jobs=1"]
+    whole = netherite(tmp_path / "others", "run", *options)
+    assert whole.returncode == 0, whole.stderr
+    name = netherite(runs, "run", *options, "--detach").stdout.strip()
+    wait_for(lambda: _only_run(runs).results)
+    assert netherite(runs, "stop", name).returncode == 0
+    wait_for(lambda: _only_run(runs).state == RunState.STOPPED)
+    assert len(_only_run(runs).results) < 4
+    again = netherite(runs, "run", "--resume=last")
+    assert (again.returncode, again.stdout) == (0, whole.stdout)
+    assert (_only_run(runs).folder / "report.txt").read_text() == whole.stdout
+
+
 def test_a_detached_run_that_cannot_start_says_why(tmp_path: Path, runs: Path) -> None:
     done = netherite(runs, "run", "--backend=magma", "--policy=noop", f"--snaps-dir={tmp_path}", "--detach")
     assert done.returncode == 2
