@@ -9,6 +9,7 @@ import click
 
 from core import __version__
 from core.errors import ExitCode, NetheriteError
+from netherite_tui.cli.signals import Stopped
 
 #: Command name -> where it lives (module:attribute) and its line in `--help`, in the order people meet them.
 COMMANDS = {
@@ -83,6 +84,8 @@ def run_cli(arguments: Sequence[str]) -> int:
         return code
     except NetheriteError as error:
         return _fail(str(error), error.exit_code)
+    except Stopped as stopped:
+        return _fail("stopped before it began", stopped.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _fail("interrupted", ExitCode.INTERRUPTED)
     except click.UsageError as error:
@@ -113,7 +116,7 @@ def _usage_text(error: click.UsageError) -> str:
     return f"{f'{command}: ' if command else ''}{text} (see netherite-tui {f'{command} ' if command else ''}--help)"
 
 
-def _fail(text: str, code: ExitCode) -> int:
+def _fail(text: str, code: int) -> int:
     line = " ".join(text.splitlines())
     # A fatal line of the native keeps its own first word, so that what greps for it still finds it.
     print(line if line.startswith("eval: ") else f"netherite-tui: {line}", file=sys.stderr)

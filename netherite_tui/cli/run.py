@@ -139,8 +139,10 @@ def run_again(name: str, runs_dir: Path | None, headless: bool, parameters: Mapp
 
 def _run_session(make: Callable[[Callable[[str], None]], "Session"]) -> int:
     from netherite_tui.cli.drive import announce, drive
+    from netherite_tui.cli.signals import stop_raises
 
-    session = make(partial(click.echo, err=True))
+    with stop_raises():
+        session = make(partial(click.echo, err=True))
     announce(session)
     return drive(session)
 

@@ -1,5 +1,6 @@
 """`run` as a person uses it: tables, jobs, being stopped, going on, the background."""
 
+import os
 import re
 import signal
 import subprocess
@@ -199,6 +200,20 @@ def test_a_detached_run_that_cannot_start_says_why(tmp_path: Path, runs: Path) -
     done = netherite(runs, "run", "--backend=magma", "--policy=noop", f"--snaps-dir={tmp_path}", "--detach")
     assert done.returncode == 2
     assert done.stderr == f"eval: missing t0 snapshot: {tmp_path}/s2_t0.bsnp\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_signal_before_the_run_began(tmp_path: Path, runs: Path, number: signal.Signals) -> None:
+    tape = tmp_path / "tape"
+    os.mkfifo(tape)
+    process = start(runs, "run", *make_toy(tmp_path, (2,)), f"--policy=tape:{tape}")
+    with tape.open("w"):  # it waits here for actions that never come
+        process.send_signal(number)
+        _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 128 + number
+    assert err.startswith("netherite-tui: ")
+    assert err.count("\n") == 1
+    assert not runs.exists()
 
 
 @pytest.mark.parametrize(
