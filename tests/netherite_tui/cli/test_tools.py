@@ -10,9 +10,8 @@ import pytest
 
 from core.ladder.config import DEFAULT_SEEDS
 from core.runs import store
-from tests.commandline import PROGRAM, environment, make_toy, netherite
-
-PROGRAMS = PROGRAM.parent
+from tests.commandline import environment, make_toy, netherite
+from tests.toys import PROGRAMS
 
 
 @pytest.fixture
