@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.ladder.config import LadderConfig
 from core.ladder.events import LaneResult, Outcome
@@ -140,3 +142,32 @@ def test_letters_of_a_stage_start_at_the_base_of_try_0(tmp_path: Path) -> None:
     assert "\nseed   2: new=+pick+cobble3+coal+T abs=TORCHES (5/5) start=logs3\n" in render_report(
         config, plan, results
     )
+
+
+OUTCOMES = st.sampled_from([None, *(outcome for outcome in Outcome if outcome not in (Outcome.SKIP, Outcome.DONE))])
+
+
+@given(outcomes=st.lists(OUTCOMES, min_size=12, max_size=12), reached=st.lists(st.integers(-1, 5), min_size=12))
+def test_whatever_happened_n_stays_and_every_lane_has_its_line(
+    outcomes: list[Outcome | None], reached: list[int]
+) -> None:
+    config, plan = _voxel(transfer="replay", seeds=(2, 3, 11), tries=4)
+    results = {
+        index: LaneResult(index, outcome, base=0, reached=reached[index], mismatch_step=9, mismatch="coal")
+        for index, outcome in enumerate(outcomes)
+        if outcome is not None
+    }
+    report = render_report(config, plan, results)
+    lines = native_bytes(report).splitlines()
+    words = {None: "not run", Outcome.DIVERGE: "DIVERGE step=9 coal"}
+    for lane, outcome in zip(plan.lanes, outcomes, strict=True):
+        assert lines[1 + lane.index] == f"seed {lane.seed:3d} try {lane.attempt}: {words.get(outcome) or outcome.value}"
+    lost = sum(outcome is not None and not outcome.is_result for outcome in outcomes)
+    missing = outcomes.count(None)
+    assert lines[13] == (
+        f"MATCH {outcomes.count(Outcome.MATCH)}/12{f' ({lost} lost)' if lost else ''}"
+        f"{f' ({missing} not run)' if missing else ''} (step 0=t0, 1=burn-in, 2+=policy decision)"
+    )
+    assert sum(line.startswith("# LOST ") for line in report.splitlines()) == lost
+    best = [max((r.reached for i, r in results.items() if i // 4 == seed), default=-1) for seed in range(3)]
+    assert f"full chain (torches): {best.count(5)}/3 seeds; " in lines[-1]
