@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _GAP = 2
 _HALF_SCALES = (Scale(64, 18, True), Scale(32, 9, True), Scale(16, 9))
 _LETTER_SCALES = (Scale(64, 36), Scale(32, 18), Scale(16, 9))
+_MANY = 4  #: a wall shows at least so many lanes when there are so many, however few are live
 
 
 class WallPane(Pane):
@@ -96,7 +97,7 @@ class WallPane(Pane):
         live = [v.index for v in self.model.views if v.outcome is None and v.record is not None]
         ended = [v.index for v in self.model.views if v.outcome is not None and v.record is not None]
         self.order = live + ended
-        self._fit(width, height, max(1, len(live)))
+        self._fit(width, height, max(1, len(live), min(len(self.order), _MANY)))
         pages = max(1, -(-len(self.order) // self.tiles_a_page))
         self.page = min(self.page, pages - 1)
         self.say(subtitle=f"{self.view}  page {self.page + 1} of {pages}")
@@ -125,11 +126,11 @@ class WallPane(Pane):
         super().relook()
         self.redraw()
 
-    def _fit(self, width: int, height: int, live: int) -> None:
-        """Chooses the largest scale that shows every live lane on one page, else the smallest."""
+    def _fit(self, width: int, height: int, tiles: int) -> None:
+        """Chooses the largest scale that shows so many tiles on one page, else the smallest."""
         for scale in _HALF_SCALES if self.look.half_blocks else _LETTER_SCALES:
             columns, rows = (width + _GAP) // (scale.width + _GAP), height // (scale.height + 1)
-            if columns * rows >= live:
+            if columns * rows >= tiles:
                 break
         self.scale, self._columns, self._rows = scale, max(1, columns), max(1, rows)
 
