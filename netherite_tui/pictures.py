@@ -5,6 +5,7 @@ The screens show a run of the runs folder, live or finished, exactly as `watch` 
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 import click
@@ -21,6 +22,8 @@ PICTURES = {
     "small": ((80, 24), "netherite", ("2",)),
 }
 PATIENCE_S = 30.0
+#: Rules that would load a font from another host: the pictures stand alone, in whatever fixed-width font there is.
+_FONT_RULES = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 
 
 @click.command()
@@ -65,7 +68,7 @@ async def picture(run_folder: Path, name: str, lane: int) -> str:
         await pilot.pause(1.0)
         svg = app.export_screenshot(title=f"netherite-tui: {name}")
     client.close()
-    return svg
+    return _FONT_RULES.sub("", svg)
 
 
 if __name__ == "__main__":
