@@ -59,11 +59,11 @@ class Terminal:
         """Waits until the screen is as it should be; returns it.
 
         Raises:
-            AssertionError: it was not in time.
+            AssertionError: it was not in time, or the program has ended without it.
         """
         deadline = time.monotonic() + patience_s
         while not met(text := self.text()):
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or "\nEXIT " in text:
                 raise AssertionError(f"not seen in {patience_s:g} s: {what}\n{text}")
             time.sleep(_LOOK_S)
         return text

@@ -58,9 +58,9 @@ def assert_terminal_is_restored(shown: Terminal) -> None:
 
 def test_demo_match_diverge_stuck_kill_export_quit(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    words = [*PROGRAM, "demo", "--seeds=2,10,33", "--ep-ticks=400", "--step-timeout=2", "--jobs=3"]
+    words = [*PROGRAM, "demo", "--seeds=2,10,27,33", "--ep-ticks=400", "--step-timeout=2", "--jobs=3"]
     with terminal(words, env_of(runs)) as shown:
-        shown.wait_for("MATCH 1", "DIVERGE 1", "stuck 1")
+        shown.wait_for("MATCH 2", "DIVERGE 1", "stuck 1")
         text = shown.wait_for("D40", "STUCK")
         assert "FAULTS" in text
         shown.press("X")
@@ -68,7 +68,7 @@ def test_demo_match_diverge_stuck_kill_export_quit(tmp_path: Path) -> None:
         shown.press("y")
         shown.wait_for("KILL", "stuck 0", "lost 1")
         shown.press("e")
-        shown.wait_for("Export md", "MATCH 1/3")
+        shown.wait_for("Export md", "MATCH 2/4")
         shown.press("C-a", "C-k")
         shown.type(str(tmp_path / "tables.md"))
         shown.press("Enter")
@@ -79,7 +79,7 @@ def test_demo_match_diverge_stuck_kill_export_quit(tmp_path: Path) -> None:
         assert_terminal_is_restored(shown)
     tables = (tmp_path / "tables.md").read_text()
     assert "| 10 | 0 |" in tables
-    assert "MATCH 1/3" in tables
+    assert "MATCH 2/4" in tables
     assert living_lanes(runs) == []
     shown_again = netherite(runs, "show", "last")
     assert "seed   2 try 0: MATCH" in shown_again.stdout
