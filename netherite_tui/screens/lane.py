@@ -134,7 +134,7 @@ class FactsPane(Pane):
         title = (("divergence", "title"), (f"  step {view.mismatch_step}  {plain(view.mismatch)}", "diverge"))
         if not ours or not theirs:
             return [title, (("its records are not here yet", "dim"),)]
-        head = ((fit("field", 18), "head"), (fit("magma", 24), "head"), (fit("blaze", 24), "head"))
+        head = ((fit("field", 14), "head"), (fit("magma", 19), "head"), (fit("blaze", 19), "head"))
         return [title, head, *record_differences(ours, theirs)]
 
     def _stderr_lines(self, result: LaneResult | None) -> list[tuple[Piece, ...]]:
@@ -145,29 +145,25 @@ class FactsPane(Pane):
 
 
 def record_differences(ours: bytes, theirs: bytes) -> list[tuple[Piece, ...]]:
-    """Returns one line for each gated field of two records; equal ones are dim, pixel planes are counted."""
+    """Returns one line for each gated field of two records, those that differ first; pixel planes are counted."""
     mine, other = np.frombuffer(ours, RECORD)[0], np.frombuffer(theirs, RECORD)[0]
-    lines = []
-    for name in ("dead", "xyz", "yaw", "pitch", "container", "hotbar_sel", "hotbar_ids", "hotbar_counts"):
-        lines.append(_field_line(name, mine[name], other[name]))
-    lines += [
-        _field_line(name, a, b) for name, a, b in zip(INVENTORY, mine["inv_counts"], other["inv_counts"], strict=True)
+    fields = [("dead", mine["dead"], other["dead"])]
+    fields += [(axis, mine["xyz"][i], other["xyz"][i]) for i, axis in enumerate("xyz")]
+    names = ("yaw", "pitch", "container", "hotbar_sel", "hotbar_ids", "hotbar_counts")
+    fields += [(name, mine[name], other[name]) for name in names]
+    fields += list(zip(INVENTORY, mine["inv_counts"], other["inv_counts"], strict=True))
+    lines = [
+        (np.array_equal(a, b), _field_line(name, _value(a), _value(b), np.array_equal(a, b))) for name, a, b in fields
     ]
     for name in ("coal", "cam", "depth", "edge"):
-        differ = int(np.count_nonzero(mine[name] != other[name]))
-        lines.append(
-            (
-                (fit(name, 18), "text" if differ else "faint"),
-                (f"{differ} differ" if differ else "same", "diverge" if differ else "faint"),
-            )
-        )
-    return lines
+        count = int(np.count_nonzero(mine[name] != other[name]))
+        lines.append((not count, _field_line(name, f"{count} differ" if count else "same", "", not count)))
+    return [line for _, line in sorted(lines, key=lambda entry: entry[0])]
 
 
-def _field_line(name: str, mine: object, other: object) -> tuple[Piece, ...]:
-    same = bool(np.array_equal(mine, other))
+def _field_line(name: str, mine: str, other: str, same: bool) -> tuple[Piece, ...]:
     style = "faint" if same else "diverge"
-    return ((fit(name, 18), "faint" if same else "text"), (fit(_value(mine), 24), style), (_value(other), style))
+    return ((fit(name, 14), "faint" if same else "text"), (fit(mine, 19), style), (other, style))
 
 
 def _value(value: object) -> str:

@@ -192,8 +192,8 @@ class CameraPane(Pane):
             return lines
         y, x = self.cross[0] * scale.height // PIXELS_HIGH, self.cross[1] * scale.width // PIXELS_WIDE
         key, strip = lines[y]
-        left, cell, right = strip.divide([x, x + 1, scale.width])
-        marked = Strip([Segment("+", style) for _, style, _ in cell]).apply_style(self.look["cross"])
+        left, _, right = strip.divide([x, x + 1, scale.width])
+        marked = Strip([Segment("+", self.look["text"] + self.look["cross"])])
         lines[y] = ((key, x), Strip.join([left, marked, right]))
         return lines
 
