@@ -13,7 +13,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from core.errors import BadInput
+from core.errors import BadInput, ExitCode
 from core.ladder.events import Event
 from netherite_tui.client import RunClient
 from netherite_tui.look import Look
@@ -288,6 +288,11 @@ class NetheriteApp(App[int]):
         return getattr(self._driver, "sent_bytes", 0)
 
     @property
+    def stalled(self) -> bool:
+        """Whether the terminal took nothing any more at the end."""
+        return getattr(self._driver, "stalled", False)
+
+    @property
     def backlog(self) -> int:
         """Frames the terminal has not taken yet."""
         return getattr(self._driver, "backlog", 0)
@@ -461,7 +466,8 @@ def run_app(
         readonly: offer nothing that changes a run.
 
     Returns:
-        0 when it was left in the ordinary way, 130 when a run was stopped on the way, 128 + n after signal n.
+        0 when it was left in the ordinary way, 130 when a run was stopped on the way, 128 + n after signal n, 3 when
+        the dashboard itself failed.
 
     Raises:
         NetheriteError: a setting that cannot be used, or the run could not begin.
@@ -476,7 +482,13 @@ def run_app(
         app.run(mouse=app.settings.mouse)
         let_go()
     if app.signal_number:
-        return 128 + app.signal_number
+        code = 128 + app.signal_number
+    elif app._exception is not None:  # its traceback has been printed
+        code = int(ExitCode.LANES_LOST)
+    else:
+        code = app.return_value or 0
+    if app.stalled:
+        os._exit(code)  # the interpreter's own end would wait for the terminal
     if runs_dir is None and client is not None and client.error is not None:
         raise client.error
-    return app.return_value or app.return_code or 0
+    return code

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import queue
 import signal
 import sys
 import termios
@@ -13,6 +14,8 @@ from textual.drivers.linux_driver import LinuxDriver
 
 #: Seconds a signal may take to end the app in the normal way before it is ended by force.
 PATIENCE_S = 12.0
+#: Seconds a terminal may take nothing before it counts as stalled.
+STALL_S = 2.0
 _RESTORE = "\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?1004l\x1b[<u\x1b[?7h\x1b[?1049l\x1b[?25h"
 
 
@@ -20,6 +23,7 @@ class SturdyDriver(LinuxDriver):
     """Textual's driver, which counts what it sends and never waits for a terminal that is gone."""
 
     sent_bytes = 0  #: since the start
+    stalled = False  #: whether the terminal took nothing any more at the end
 
     @property
     def backlog(self) -> int:
@@ -27,10 +31,12 @@ class SturdyDriver(LinuxDriver):
         return 0 if self._writer_thread is None else self._writer_thread._queue.qsize()
 
     def write(self, data: str) -> None:
-        """Sends data, unless the terminal went away: then nobody takes the queue's end."""
-        if self._writer_thread is not None and self._writer_thread.is_alive():
+        """Sends data; what a terminal that is gone or takes nothing for `STALL_S` should have shown is dropped."""
+        writer = self._writer_thread
+        if writer is not None and writer.is_alive():
             self.sent_bytes += len(data)
-            super().write(data)
+            with contextlib.suppress(queue.Full):
+                writer._queue.put(data, timeout=STALL_S)
 
     def set_mouse(self, on: bool) -> None:
         """Turns mouse reports on or off, so that the terminal itself can select text."""
@@ -42,9 +48,13 @@ class SturdyDriver(LinuxDriver):
             self._mouse = False
 
     def close(self) -> None:
-        """Ends the writer, when there still is one."""
-        if self._writer_thread is not None and self._writer_thread.is_alive():
-            super().close()
+        """Ends the writer; one that a stalled terminal holds is left behind."""
+        writer = self._writer_thread
+        if writer is not None and writer.is_alive():
+            with contextlib.suppress(queue.Full):
+                writer._queue.put(None, timeout=STALL_S)
+            writer.join(STALL_S)
+            self.stalled = writer.is_alive()
 
 
 @contextlib.contextmanager

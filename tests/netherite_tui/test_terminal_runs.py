@@ -1,9 +1,15 @@
 """The dashboard in a real terminal, driven by keys as a person would."""
 
+import fcntl
 import os
+import pty
 import re
+import select
 import signal
+import struct
+import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +18,7 @@ import pytest
 
 from core.ladder.warmup import ensure_warm
 from core.runs import store
+from core.runs.remote import ControlClient
 from tests.commandline import environment, living_lanes, make_toy, netherite
 from tests.terminal import PATIENCE_S, Terminal, terminal
 
@@ -143,10 +150,44 @@ def test_a_closed_terminal_ends_the_run_in_good_order(tmp_path: Path) -> None:
     assert store.load_run(store.run_folders(runs)[0]).end is not None
 
 
+def test_a_stalled_terminal_slows_no_lane_and_keeps_nothing_from_ending(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 40, 120, 0, 0))
+    child = subprocess.Popen(toy_run(tmp_path), stdin=slave, stdout=slave, stderr=slave, env=env_of(runs))
+    os.close(slave)
+    try:
+        seen = b""
+        while b"running 3" not in seen:
+            assert select.select([master], [], [], PATIENCE_S)[0]
+            seen += os.read(master, 1 << 16)
+        # From here on nobody reads the terminal.
+        remote = ControlClient(store.read_manifest(store.run_folders(runs)[0])["engine"]["socket"])
+        remote.connect()
+        wait(lambda: len(remote.views()) == 3, "another terminal sees the lanes")
+        for _ in range(3):
+            before = sum(view.decision for view in remote.views())
+            wait(lambda before=before: sum(view.decision for view in remote.views()) > before + 3000, "lanes go on")
+        remote.close()
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(PATIENCE_S) == 128 + signal.SIGTERM
+    finally:
+        child.kill()
+        child.wait()
+        os.close(master)
+    assert living_lanes(runs) == []
+
+
 def test_quit_stops_saves_and_can_be_resumed(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     with terminal(toy_run(tmp_path), env_of(runs)) as shown:
         shown.wait_for("running 3")
+        assert shown.flag("mouse_any_flag") == "1"
+        shown.press("m")
+        shown.wait_for("mouse off")
+        assert shown.flag("mouse_any_flag") == "0"
+        shown.press("m")
+        shown.wait_for("mouse on")
         shown.press("q")
         shown.wait_for("Quit?", "Stop and save")
         shown.press("c")
