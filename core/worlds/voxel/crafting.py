@@ -7,6 +7,7 @@ from core.worlds.voxel.blocks import COBBLE, FURNACE, LIT_FURNACE, LOG, PLANKS, 
 from core.worlds.voxel.drops import spawn_still_item
 from core.worlds.voxel.grid import cell_at, id_at, put_cell
 from core.worlds.voxel.inventory import FULL_STACK, find, insert, take
+from core.worlds.voxel.lists import comes_before
 from core.worlds.voxel.numbers import F32, I64
 from core.worlds.voxel.state import FURNACE_SLOTS, Sim
 
@@ -104,13 +105,17 @@ def check_container(sim: Sim) -> None:
 
 @kernel
 def interact(sim: Sim) -> None:
-    """Opens the nearest table or furnace of the last emitted lists, if it still stands within reach (RULES 10)."""
+    """Opens the nearest table or furnace of the last emitted lists, if it still stands within reach (RULES 10).
+
+    RULES name no order among equally near ones; here it is the one they were emitted in.
+    """
     p = sim.player[0]
-    best, nearest = -1, _REACH_SQUARED
+    best = -1
     for row in range(p.scan_count):
         entry = sim.scan[row]
-        if entry.d2 < nearest and _opens(I64(entry.id)) != NO_CONTAINER:
-            best, nearest = row, entry.d2
+        opens = entry.d2 < _REACH_SQUARED and _opens(I64(entry.id)) != NO_CONTAINER
+        if opens and (best < 0 or comes_before(sim.scan, row, best)):
+            best = row
     if best < 0:
         return
     x, y, z = I64(sim.scan[best].x), I64(sim.scan[best].y), I64(sim.scan[best].z)

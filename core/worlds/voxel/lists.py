@@ -102,7 +102,7 @@ def refresh(sim: Sim) -> None:
 
 
 @kernel
-def _before(scan: npt.NDArray[np.void], a: int, b: int) -> bool:
+def comes_before(scan: npt.NDArray[np.void], a: int, b: int) -> bool:
     """Returns whether entry a comes before entry b: by distance, then x, y, z."""
     p, q = scan[a], scan[b]
     return bool((p.d2, p.x, p.y, p.z) < (q.d2, q.x, q.y, q.z))
@@ -144,7 +144,7 @@ def nearest(scan: npt.NDArray[np.void], count: int, only: int, into: npt.NDArray
                 starts[bucket] += 1
     for i in range(1, len(order)):
         index, hole = order[i], i
-        while hole > 0 and _before(scan, index, order[hole - 1]):
+        while hole > 0 and comes_before(scan, index, order[hole - 1]):
             order[hole] = order[hole - 1]
             hole -= 1
         order[hole] = index

@@ -90,6 +90,13 @@ def test_interact_opens_the_nearest_and_only_within_reach() -> None:
     assert tuple(sim.player[0]["container_pos"]) == TABLE_CELL
 
 
+def test_of_equally_near_blocks_interact_opens_the_first_listed() -> None:
+    sim = stone_floor()
+    put(sim, *TABLE_CELL, 61)  # its centre is half a block above the feet, the table's half a block below
+    open_at(sim, 58, (TABLE_CELL[0], TABLE_CELL[1] - 1, TABLE_CELL[2]))
+    assert sim.player[0]["container"] == 1
+
+
 def test_interact_goes_by_the_last_list_but_checks_the_world() -> None:
     sim = stone_floor()
     put(sim, *TABLE_CELL, 58)
