@@ -95,11 +95,11 @@ def _drop_of(x, y, z, cell):
 
 @kernel
 def _wear_tool(sim, held):
-    """Adds one damage to the tool in hand; beyond its last use it is gone."""
+    """Adds one damage to the tool in hand; beyond its last use the whole stack is gone."""
     slot = I64(sim.player[0].hotbar_sel)
     sim.inventory[slot, 2] += 1
     if sim.inventory[slot, 2] > MAX_DAMAGE[held]:
-        take(sim.inventory, slot, 1)
+        take(sim.inventory, slot, I64(sim.inventory[slot, 1]))
 
 
 @kernel

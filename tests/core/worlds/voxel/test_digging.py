@@ -130,6 +130,15 @@ def test_a_pickaxe_wears_out_on_its_sixtieth_block() -> None:
     assert 270 not in sim.inventory[:, 0]
 
 
+def test_a_worn_out_tool_takes_its_whole_stack_along() -> None:
+    sim = stone_floor()
+    hold(sim, 270, count=2, meta=59)
+    look_down(sim)
+    run(sim, 23, attack=1)
+    assert block(sim, *AIM) == 0
+    assert tuple(sim.inventory[0]) == (0, 0, 0)
+
+
 def test_bedrock_is_no_target() -> None:
     sim = stone_floor()
     put(sim, *AIM, 7)
