@@ -12,8 +12,9 @@ from core.worlds.voxel.blocks import IDS
 from core.worlds.voxel.collide import HALF_WIDTH, HEIGHT
 from core.worlds.voxel.drops import seed_cursors
 from core.worlds.voxel.server import FULL_AIR, NOT_BURNING
-from core.worlds.voxel.state import ITEM_SLOTS, LIVE_ITEM, Sim, empty_sim
+from core.worlds.voxel.state import FIELDS, ITEM_SLOTS, LIVE_ITEM, Sim, empty_sim
 
+SNAPSHOT_HEIGHT, WORLD_HEIGHT = 128, 256  #: blocks a snapshot holds, and the game's world
 VIEW_DISTANCE = 8  #: chunks, the real program's default
 SPAWN = 8.5  #: local x and z of a fresh spawn
 SPAWN_YAW = 180.0
@@ -115,6 +116,19 @@ def _place(body: np.void, feet: tuple[float, float, float]) -> None:
     body["box"] = (x - HALF_WIDTH, y, z - HALF_WIDTH, x + HALF_WIDTH, y + HEIGHT, z + HALF_WIDTH)
 
 
+def raise_roof(sim: Sim) -> Sim:
+    """Returns the same world, sharing all but its cells, with air above its region up to the game's height.
+
+    What the seed holds up there is unknown (RULES 13): air is right for all but the highest mountains.
+    """
+    missing = WORLD_HEIGHT - (int(sim.lo[1]) + sim.cells.shape[1])
+    sections = WORLD_HEIGHT // 16 - int(sim.lo[1]) // 16 - sim.grassy.shape[1]
+    arrays = {name: getattr(sim, name) for name in FIELDS}
+    for name, more in (("cells", missing), ("grassy", sections)):
+        arrays[name] = np.pad(arrays[name], ((0, 0), (0, more), (0, 0)))
+    return Sim(**arrays)
+
+
 def snapshot_of_sim(sim: Sim, half_width: int) -> Snapshot:
     """Returns everything BSNP has a field for, and the cells around the player.
 
@@ -133,7 +147,7 @@ def snapshot_of_sim(sim: Sim, half_width: int) -> Snapshot:
     for name in _ITEM_FIELDS:
         items[name] = live[name]
     (x0, x1), (z0, z1) = (_around(sim, axis, half_width) for axis in (0, 2))
-    cells = sim.cells[x0:x1, :, z0:z1].copy()
+    cells = sim.cells[x0:x1, : max(1, SNAPSHOT_HEIGHT - int(sim.lo[1])), z0:z1].copy()
     head["region_lo"] = sim.lo + np.array([x0, 0, z0])
     bare = Snapshot(head, items, cells, np.zeros((0, 3), np.int32))
     return replace(bare, coal=coal_cells(bare))

@@ -28,12 +28,13 @@ def run(options: Options) -> int:
 
 def _obey(world: VoxelWorld, order: Order) -> None:
     """Does one step: a wanted snapshot first, then the tick."""
+    row = np.array(order.row)
     if order.snapshot is not None:
         try:
-            world.save(Path(order.snapshot), order.snapshot_r)
+            world.save(Path(order.snapshot), order.snapshot_r, row)
         except NetheriteError as error:
             print(error, file=sys.stderr)
-    world.tick(np.array(order.row), cam=order.cam)
+    world.tick(row, cam=order.cam)
 
 
 def _send(world: VoxelWorld, options: Options, number: int) -> None:

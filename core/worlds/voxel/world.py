@@ -13,14 +13,15 @@ from core.wire.bsnp import Snapshot, read_snapshot, write_snapshot
 from core.wire.senses import Senses, senses_of_record
 from core.worlds.base import Done, WorldError, WorldInterrupted, WorldStartError
 from core.worlds.voxel.lists import MAIN_SLOTS, emit
-from core.worlds.voxel.load import VIEW_DISTANCE, sim_of_snapshot, snapshot_of_sim
+from core.worlds.voxel.load import VIEW_DISTANCE, WORLD_HEIGHT, raise_roof, sim_of_snapshot, snapshot_of_sim
 from core.worlds.voxel.state import Sim
-from core.worlds.voxel.step import run_decision
+from core.worlds.voxel.step import ATTACK, DIRTY_TICKS, USE, run_decision
 from core.worlds.voxel.step import step as run_tick
 from core.worlds.voxel.terrain import spawn_snapshot
 
 TORCH = 50
 BOUNDARY_BLOCKS = 2  #: nearer than this to the region's edge a lane is over (SPEC 12)
+HEADROOM = 32  #: farther than a player climbs and reaches in one decision, blocks
 SNAPSHOT_RADIUS = range(8, 129)  #: what `snapshot_r` is clamped to, blocks (SPEC 1)
 
 
@@ -34,7 +35,7 @@ class Moment(NamedTuple):
 class VoxelWorld:
     """The rules of RULES.md on a snapshot's cells, or on land generated from a seed.
 
-    Nothing is known outside the region: it is air there, and `done` says so two blocks before.
+    Nothing is known outside the region: it is air there, and `done` says so two blocks before its sides.
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class VoxelWorld:
         Raises:
             WorldInterrupted: `interrupt` was called. WorldError: not open.
         """
-        sim = self._usable()
+        sim = self._roofed()
         self._row[:] = row
         run_decision(sim, self._row, repeat)
         self._show(sim, cam=True)
@@ -141,23 +142,32 @@ class VoxelWorld:
         Raises:
             WorldInterrupted: `interrupt` was called. WorldError: not open.
         """
-        sim = self._usable()
+        sim = self._roofed()
         self._row[:] = row
         run_tick(sim, self._row)
         self._show(sim, cam)
 
-    def save(self, path: Path, radius: int) -> None:
+    def save(self, path: Path, radius: int, before: npt.NDArray[np.float64] | None = None) -> None:
         """Writes the present state as BSNP: the region `radius` blocks around the player, as far as it is known.
 
         BSNP has no room for item slots' order, random cursors, furnaces, falling blocks or the server's shadow
         (RULES 13), and readers refuse trailing bytes: a world loaded from the file goes on as the game would, not as
         this one. `remember` and `recall` are exact.
 
+        Args:
+            path: the file to write.
+            radius: blocks, clamped to `SNAPSHOT_RADIUS`.
+            before: act13 row [13] of the tick that asks for the snapshot. Its attack or use marks the scan cache before
+                the state is written, the rest of it acts after (RULES 1).
+
         Raises:
             BadInput: the file cannot be written. WorldError: not open.
         """
         half = min(max(radius, SNAPSHOT_RADIUS[0]), SNAPSHOT_RADIUS[-1])
-        write_snapshot(path, snapshot_of_sim(self._usable(), half))
+        snapshot = snapshot_of_sim(self._usable(), half)
+        if before is not None and (int(before[ATTACK]) or int(before[USE])):
+            snapshot.head["world_dirty"] = DIRTY_TICKS
+        write_snapshot(path, snapshot)
 
     def remember(self) -> Moment:
         """Returns a copy of everything that decides how this world goes on."""
@@ -183,6 +193,14 @@ class VoxelWorld:
         if self._sim is None:
             raise WorldError("embedded world is not open")
         return self._sim
+
+    def _roofed(self) -> Sim:
+        """Returns the world, its roof raised if the player may reach it: a block put beyond it would be lost."""
+        sim = self._usable()
+        roof = int(sim.lo[1]) + sim.cells.shape[1]
+        if roof < WORLD_HEIGHT and sim.body[0]["pos"][1] > roof - HEADROOM:
+            sim = self._sim = raise_roof(sim)
+        return sim
 
     def _show(self, sim: Sim, cam: bool) -> None:
         emit(sim, self._record, cam)

@@ -68,6 +68,16 @@ def test_odd_lines_are_ticks_and_the_process_is_the_world_in_this_process(snapsh
     assert saved.cells.shape[0] == 32
 
 
+def test_a_snapshot_holds_the_mark_of_its_own_ticks_attack_and_nothing_else_of_it(tmp_path):
+    orders = {"none": "", "attack": '"attack":1,"dyaw":9,', "use": '"use":1,'}
+    lines = "".join(f'{{{keys}"snapshot":"{tmp_path}/{name}"}}\n' for name, keys in orders.items())
+    assert len(records(lane("--seed", "5", lines=lines.encode()))) == 4
+    heads = [read_snapshot(tmp_path / name).head for name in orders]
+    assert [int(head["tick"]) for head in heads] == [0, 1, 2]
+    assert [int(head["world_dirty"]) for head in heads] == [0, 40, 40]
+    assert [float(head["yaw"]) for head in heads] == [180.0, 180.0, 189.0]
+
+
 def test_a_snapshot_that_cannot_be_written_is_said_and_the_lane_goes_on(tmp_path):
     done = lane("--seed", "5", lines=f'{{"snapshot":"{tmp_path}/none/x"}}\n'.encode())
     assert len(records(done)) == 2

@@ -54,6 +54,22 @@ def test_it_is_a_world(t0: Path) -> None:
         world.step(NOOP_ROW, 4)
 
 
+def test_a_block_can_be_put_above_what_a_snapshot_holds(tmp_path: Path) -> None:
+    snapshot = spawn_snapshot(5)
+    lo, head = snapshot.head["region_lo"], snapshot.head
+    head["box"][[1, 4]] += 127 - head["pos"][1]
+    head["pos"][1] = 127
+    head["yaw"], head["pitch"], head["inventory"][0] = 0, 17, (4, 9, 0)
+    snapshot.cells[8 - lo[0], 126, 8 - lo[2]] = snapshot.cells[8 - lo[0], 127, 10 - lo[2]] = 4 << 4
+    write_snapshot(tmp_path / "high.bsnp", snapshot)
+    world = opened(tmp_path / "high.bsnp")
+    world.tick(row(use=1))
+    assert world.record["hotbar_counts"][0, 0] == 8
+    assert (4, 8, 128, 10) in [tuple(entry) for entry in world.record["blocks"][0].tolist()]
+    world.save(tmp_path / "saved.bsnp", 64)
+    assert read_snapshot(tmp_path / "saved.bsnp").cells.shape == (128, 128, 128)
+
+
 def test_a_decision_shows_the_camera_of_its_last_tick(t0: Path) -> None:
     by_step, by_tick = opened(t0), opened(t0)
     by_step.step(row(dyaw=30, forward=1), 2)
