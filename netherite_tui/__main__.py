@@ -7,9 +7,15 @@ import sys
 def main() -> None:
     """Runs the command line of this process and exits."""
     _open_standard_streams()
+    _look_here_first()
     from netherite_tui.cli import run_cli
 
     sys.exit(run_cli(sys.argv[1:]))
+
+
+def _look_here_first() -> None:
+    """Lets our packages be found where this one was: `python -m` would take a folder `core` of the user's first."""
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def _open_standard_streams() -> None:

@@ -20,6 +20,11 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
+def slots_for(jobs: int) -> int:
+    """Returns how many lanes `config.jobs` lets run at a time, memory aside."""
+    return cores() + 1 if jobs == AUTO_JOBS else jobs
+
+
 class Admission:
     """The rule by which waiting lanes get a slot. Pure arithmetic; the engine asks it with fresh numbers."""
 
@@ -30,7 +35,7 @@ class Admission:
             jobs: lanes at a time, or `AUTO_JOBS`. available_bytes: memory.
             has_processes: whether each lane has a process of its own.
         """
-        self.slots = cores() + 1 if jobs == AUTO_JOBS else jobs
+        self.slots = slots_for(jobs)
         self.starting_limit = cores() + 1
         self.reserve_bytes = reserve_bytes(available_bytes)
         self.peak_bytes = 0  #: largest measured lane process, 0 before any was

@@ -16,9 +16,9 @@ import psutil
 from core.errors import NetheriteError
 from core.host.memory import GIB, MIB, available_bytes, reserve_bytes
 from core.host.processes import Processes
-from core.ladder.admission import IN_PROCESS_BYTES, PROCESS_BYTES, cores
+from core.ladder.admission import IN_PROCESS_BYTES, PROCESS_BYTES, slots_for
 from core.ladder.blaze_probe import PROBE_TIMEOUT_S, probe_blaze
-from core.ladder.config import AUTO_JOBS, GENERATED, LadderConfig
+from core.ladder.config import GENERATED, LadderConfig
 from core.ladder.sides import lane_program
 from core.ladder.warmup import cold_rooms, rooms_of
 from core.runs.lane_program import program_of
@@ -223,7 +223,7 @@ def check_memory(patient: Patient) -> Finding:
     usable = max(0, available - reserve_bytes(available))
     lane = patient.lane_rss_bytes or (PROCESS_BYTES if config.has_magma else IN_PROCESS_BYTES)
     fit = usable // lane
-    jobs = cores() + 1 if config.jobs == AUTO_JOBS else min(config.jobs, len(config.seeds) * config.tries)
+    jobs = min(slots_for(config.jobs), len(config.seeds) * config.tries * len(config.stages))
     measured = "measured" if patient.lane_rss_bytes else "assumed"
     text = f"{available // MIB} MiB available, {lane // MIB} MiB a lane ({measured}): {fit} lanes fit, jobs {jobs}"
     if fit < 1:

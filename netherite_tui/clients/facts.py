@@ -34,11 +34,9 @@ def facts_of(run_id: str, config: LadderConfig, *, host: str, jobs: int) -> RunF
 
 def lanes_at_once(config: LadderConfig, lanes: int) -> int:
     """Returns how many lanes may run at a time as far as the settings alone tell."""
-    from core.ladder.config import ALL_JOBS, AUTO_JOBS
+    from core.ladder.admission import slots_for
 
-    if config.jobs == AUTO_JOBS:
-        return min(lanes, (os.cpu_count() or 1) + 1)
-    return lanes if config.jobs == ALL_JOBS else min(config.jobs, lanes)
+    return min(slots_for(config.jobs), lanes)
 
 
 def host_of(manifest: Mapping[str, Any]) -> str:

@@ -287,8 +287,9 @@ def _stands_still(lane: Any) -> bool:
 def test_pause_all_and_resume_all(make: Make, reference: list[tuple[Any, ...]]) -> None:
     engine = make(jobs=2, ep_ticks=160)
     engine.pause_all()
-    time.sleep(0.5)
-    assert not engine.wait(0.0) or all(view.state is LaneState.ENDED for view in engine.views())
+    assert states(engine) == ["paused"] * 6
+    assert not engine.wait(0.5)
+    assert states(engine) == ["paused"] * 6
     engine.resume_all()
     assert engine.wait(PATIENCE_S)
     assert healthy(engine) == reference

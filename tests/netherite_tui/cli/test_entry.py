@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,13 @@ def test_version_and_help() -> None:
     shown = _run("--help").stdout
     for word in ("run", "demo", "watch", "doctor", "Exit codes: 0 success, 1 DIVERGE"):
         assert word in shown
+
+
+def test_a_folder_called_core_where_it_is_started_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "__init__.py").write_text("raise SystemExit('the wrong core')\n")
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    assert _run("--version", cwd=tmp_path, env=environment).stdout == f"netherite-tui, version {__version__}\n"
 
 
 def test_help_imports_nothing_heavy() -> None:
