@@ -5,6 +5,7 @@ text (or, from TOML, to a number, a text or a list of them); `resolve` checks ea
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -102,11 +103,15 @@ class _Unfit(ValueError):
     """A value that does not fit; the text says what was expected."""
 
 
+#: Narrower than `int`, which also reads `1_0` and the digits of other scripts.
+_WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
+
+
 def _integer(low: int, high: int) -> Callable[[Raw], int]:
     def read(raw: Raw) -> int:
         try:
-            value = int(raw) if isinstance(raw, str) else raw
-        except ValueError:
+            value = (int(raw) if _WHOLE.fullmatch(raw) else None) if isinstance(raw, str) else raw
+        except ValueError:  # more digits than python reads
             value = None
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise _Unfit(f"a whole number from {low} to {high}")
@@ -130,7 +135,10 @@ class _Choice:
 def _text(raw: Raw) -> str:
     if not isinstance(raw, str | int) or isinstance(raw, bool) or any(c in str(raw) for c in "\0\n\r"):
         raise _Unfit("one line of text")
-    return str(raw)
+    text = str(raw)
+    if any("\ud800" <= c <= "\udfff" for c in text):  # bytes of the command line that no file of ours could hold
+        raise _Unfit("text in UTF-8")
+    return text
 
 
 def _seconds(raw: Raw) -> float:
@@ -355,6 +363,8 @@ def read_config_file(path: Path) -> dict[str, dict[str, Any]]:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         found = {}
+    except RecursionError:
+        raise BadInput(f"config file {path}: is nested too deeply, expected tables of plain values") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"config file {path}: {str(error).splitlines()[0]}") from None
     for name, table in found.items():

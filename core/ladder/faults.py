@@ -8,7 +8,7 @@ from core.ladder.plan import LanePlan, Plan
 from core.worlds.voxel.faults import Fault
 
 _FORM = re.compile(r"(?:(?P<seed>-?\d+):(?P<attempt>\d+):)?(?P<what>[a-z][a-z-]*(?::[a-z_]+=[^:\s]+)*)")
-_STEP = re.compile(r":step=(\d+)(?=:|$)")
+_STEP = re.compile(r":step=([^:]*)")
 
 
 def lane_faults(config: LadderConfig, lane: LanePlan) -> tuple[str, ...]:
@@ -30,7 +30,12 @@ def lane_faults(config: LadderConfig, lane: LanePlan) -> tuple[str, ...]:
 
 
 def _in_ticks(what: str, config: LadderConfig) -> str:
-    return _STEP.sub(lambda step: f":tick={int(step[1]) * config.action_repeat}", what)
+    def tick(step: re.Match[str]) -> str:
+        if not re.fullmatch("[0-9]+", step[1]):
+            raise BadInput(f"fault {what!r}: step is {step[1]!r}, expected a whole number of at least 0")
+        return f":tick={int(step[1]) * config.action_repeat}"
+
+    return _STEP.sub(tick, what)
 
 
 def check_faults(config: LadderConfig, plan: Plan) -> None:

@@ -1,7 +1,6 @@
 """Tapes: recorded actions that a policy plays back, one act13 row a decision."""
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +54,8 @@ def _line_row(where: str, line: str) -> Rows:
         raise BadInput(f"{where} is not JSON: {error.msg} at column {error.colno}") from error
     except ValueError as error:
         raise BadInput(f"{where}: {error}") from error
+    except RecursionError:
+        raise BadInput(f"{where} is nested too deeply, expected a JSON object of numbers") from None
     if not isinstance(action, dict):
         raise BadInput(f"{where} is not a JSON object")
     row = NOOP_ROW.copy()
@@ -106,7 +107,9 @@ def _load_array(path: Path) -> npt.NDArray[Any]:
                 raise BadInput(f"tape {path}: holds {len(loaded.files)} arrays, expected one")
             array: npt.NDArray[Any] = loaded[loaded.files[0]]
             return array
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (BadInput, OSError):
+        raise
+    except Exception as error:  # a damaged file makes numpy, zipfile, zlib and tokenize raise a kind each
         reason = str(error).partition("\n")[0]
         raise BadInput(f"tape {path}: is not a numpy file that can be read: {reason}") from error
 

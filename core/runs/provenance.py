@@ -40,6 +40,8 @@ def file_sha256(path: Path, what: str) -> str:
         BadInput: it cannot be read; `what` names the setting that pointed there.
     """
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe or a device may never end
+            raise BadInput(f"{what}: expected a regular file, found {path}: not one")
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
@@ -81,7 +83,10 @@ def lane_binary_hash(config: LadderConfig) -> str:
     if config.backend == "voxel":
         return sources_sha256(("wire", "worlds/voxel"))
     program = shutil.which(config.magma_bin)
-    return file_sha256(Path(program or config.magma_bin), "magma_bin")
+    digest = file_sha256(Path(program or config.magma_bin), "magma_bin")
+    if program is None:
+        raise BadInput(f"magma_bin: expected a program that can be executed, found {config.magma_bin}")
+    return digest
 
 
 def sources_sha256(rooms: Iterable[str]) -> str:

@@ -247,7 +247,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"manifest {path}: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadInput(f"manifest {path}: expected JSON, found something else") from None
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != FORMAT:

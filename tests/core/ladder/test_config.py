@@ -48,6 +48,10 @@ def test_our_keys_are_dumped_only_when_set() -> None:
         ("seeds", "", "1 to 32 different whole numbers"),
         ("seeds", "1,2,x", "1 to 32 different whole numbers"),
         ("seeds", "1,1", "1 to 32 different whole numbers"),
+        ("seeds", "1_0", "1 to 32 different whole numbers"),
+        ("tries", "\u0663", "a whole number from 1 to 16"),
+        ("seed", "9" * 5000, "a whole number from 0 to"),
+        ("lane_args", "\udcff", "text in UTF-8"),
         ("seeds", ",".join(map(str, range(33))), "1 to 32 different whole numbers"),
         ("seeds", "4294967296", "1 to 32 different whole numbers"),
         ("tries", "0", "a whole number from 1 to 16"),
@@ -138,6 +142,7 @@ def test_a_missing_config_file_is_no_error(tmp_path: Path) -> None:
         ("tries = 3\n", "expected only the tables [run], [ui], [keys], found 'tries'"),
         ("[run\n", "config file"),
         ("[run]\ntries = 3\ntries = 4\n", "config file"),
+        ("[run]\nseeds = " + "[" * 5000, "is nested too deeply"),
     ],
 )
 def test_a_bad_config_file_is_named_in_one_line(tmp_path: Path, text: str, complaint: str) -> None:

@@ -30,6 +30,7 @@ def test_arrays_of_rows_and_of_heads_give_rows(tmp_path, save, name, what):
         ("\n \n", "holds no action"),
         ('{"forward":1}\n{"forward":', "line 2 is not JSON: "),
         ("[1,2]", "line 1 is not a JSON object"),
+        ("[" * 100_000, "line 1 is nested too deeply"),
         ('{"jump":true}', "line 1: jump is true, expected a number"),
         ('{"hotbar":null}', "line 1: hotbar is null, expected a number"),
         ('{"dyaw":"15"}', 'line 1: dyaw is "15", expected a number'),
@@ -85,4 +86,23 @@ def test_a_damaged_or_ambiguous_array_file_is_named(tmp_path):
         (two, "holds 2 arrays"),
     ):
         with pytest.raises(BadInput, match=message):
+            read_tape(path)
+
+
+def test_a_damaged_array_file_never_ends_in_anything_but_one_line(tmp_path):
+    rows = tmp_path / "rows.npy"
+    np.save(rows, np.zeros((5, 13)))
+    whole = rows.read_bytes()
+    packed = tmp_path / "rows.npz"
+    np.savez_compressed(packed, np.arange(65.0).reshape(5, 13))
+    zipped = packed.read_bytes()
+    for name, damaged in (
+        ("more than any memory", whole.replace(b"(5, 13), }          ", b"(99999999999, 13), }")),
+        ("an open bracket", whole.replace(b"}", b"(", 1)),
+        ("no deflated data", zipped[:80] + b"\xff" * 20 + zipped[100:]),
+    ):
+        path = tmp_path / f"damaged{'.npy' if damaged[:1] == whole[:1] else '.npz'}"
+        assert damaged not in (whole, zipped), name
+        path.write_bytes(damaged)
+        with pytest.raises(BadInput, match="is not a numpy file that can be read: "):
             read_tape(path)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 import struct
 import subprocess
@@ -96,6 +97,27 @@ def test_bad_checkpoints(
     toy = make_toy(home, (2,))[:-1]
     fails(capsys, ExitCode.USAGE, f"checkpoint {path}: {text}", "run", *toy, f"--checkpoint={path}")
     assert not (home / "runs").exists()
+
+
+def test_files_that_are_no_files(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    toy = make_toy(home, (2,))
+    os.mkfifo(home / "pipe")
+    for option, name in ((f"--checkpoint={home}/pipe", "checkpoint"), (f"--policy=tape:{home}/pipe", "policy")):
+        text = f"{name}: expected a regular file, found {home}/pipe"
+        fails(capsys, ExitCode.USAGE, text, "run", *toy, "--policy=net", option)
+
+
+def test_a_lane_program_that_is_no_program(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    toy = make_toy(home, (2,))
+    (home / "toy").chmod(0o644)
+    text = f"magma_bin: expected a program that can be executed, found {home / 'toy'}"
+    fails(capsys, ExitCode.USAGE, text, "run", *toy)
+
+
+@pytest.mark.parametrize("step", ["", "x", "-1", "1.5"])
+def test_a_fault_without_a_step_says_so(home: Path, capsys: pytest.CaptureFixture[str], step: str) -> None:
+    text = f"step is {step!r}, expected a whole number of at least 0" if step else "expected [SEED:TRY:]KIND:key=value"
+    fails(capsys, ExitCode.USAGE, text, "run", "--backend=voxel", "--policy=noop", f"--fault=hang:step={step}")
 
 
 @pytest.fixture(scope="module")
