@@ -60,6 +60,10 @@ PASSABLE = _members(
     131, 132, range(141, 144), range(147, 151), 175,
 )  # fmt: skip
 SOLID = ~PASSABLE
+#: Ids of a solid material, which is not `SOLID` (RULES 11.4, read as vanilla): rails, wires, buttons, carpets and the
+#: like are of none though they collide here; webs and plates are, though nothing bumps into them.
+SOLID_MATERIAL = SOLID & ~_members(27, 28, 55, 65, 66, 69, 75, 76, 77, 127, 140, 144, 157, 171, 198, 199, 200, 217)
+SOLID_MATERIAL[[30, 70, 72, 147, 148]] = True
 LIQUID = _members(range(8, 12))
 WATER = _members(8, 9)
 #: Cells that stop a live item (RULES 8): plants, torches and webs do.

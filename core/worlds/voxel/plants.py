@@ -6,7 +6,7 @@ Doors, beds and redstone, which RULES only call vanilla-like and rare, are left 
 import numpy as np
 
 from core.kernels import kernel
-from core.worlds.voxel.blocks import CACTUS, DIRT, DOUBLE_PLANT, GRASS, LIQUID, SAND, SOLID, WATER
+from core.worlds.voxel.blocks import CACTUS, DIRT, DOUBLE_PLANT, GRASS, LIQUID, SAND, SOLID_MATERIAL, WATER
 from core.worlds.voxel.drops import drop_block_item, next_w, spawn_still_item
 from core.worlds.voxel.grid import cell_at, id_at, meta_at, put_cell
 from core.worlds.voxel.state import Sim
@@ -86,7 +86,7 @@ def _beside(sim, x, y, z, group):
 
 _WETS_REED = WATER.copy()
 _WETS_REED[212] = True  # frosted ice
-_HURTS_CACTUS = SOLID.copy()
+_HURTS_CACTUS = SOLID_MATERIAL.copy()
 _HURTS_CACTUS[[10, 11]] = True
 
 
@@ -123,7 +123,7 @@ def _notify(sim, x, y, z):
         return _check_reed(sim, x, y, z)
     if block == CACTUS:
         return _check_cactus(sim, x, y, z)
-    if block == _FARMLAND and SOLID[id_at(sim, x, y + 1, z)]:
+    if block == _FARMLAND and SOLID_MATERIAL[id_at(sim, x, y + 1, z)]:
         put_cell(sim, x, y, z, DIRT << 4)
     return False
 

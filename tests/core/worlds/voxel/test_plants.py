@@ -102,8 +102,15 @@ def test_a_crowded_cactus_drops() -> None:
     assert live_items(sim) == [(81, 1, 0)]
 
 
-def test_farmland_under_a_solid_block_turns_to_dirt() -> None:
+@pytest.mark.parametrize(
+    ("neighbour", "is_solid"),
+    [(1, True), (30, True), (70, True), (50, False), (65, False), (66, False), (75, False), (171, False)],
+)
+def test_cactus_and_farmland_bear_no_neighbour_of_a_solid_material(neighbour: int, is_solid: bool) -> None:
     sim = stone_floor()
-    put(sim, X, Y, Z, 60)
-    edit(sim, X, Y + 1, Z, 1 << 4)
-    assert block(sim, X, Y, Z) == 3
+    put(sim, X, Y, Z, 12)
+    put(sim, X, Y + 1, Z, 81)
+    put(sim, X + 1, Y, Z, 60)
+    edit(sim, X + 1, Y + 1, Z, neighbour << 4)
+    assert block(sim, X, Y + 1, Z) == (0 if is_solid else 81)
+    assert block(sim, X + 1, Y, Z) == (3 if is_solid else 60)
