@@ -17,12 +17,21 @@ class RunFacts:
     policy: str = "net"
     backend: str = ""
     transfer: str = ""
+    reference: str = "blaze"  #: the other side of a replay
     stage: str = "0"  #: `0`..`4` or `all`
     jobs: int = 0
     tries: int = 0
     repeat: int = 4  #: ticks a decision
     host: str = ""
     faults: bool = False  #: whether faults were injected
+
+    @property
+    def worlds(self) -> tuple[str, str]:
+        """What lanes run on and, in replay, what that is compared with; the second is empty in closed transfer."""
+        world = self.backend if self.backend in ("magma", "voxel") else f"blaze {self.backend}".strip()
+        if self.transfer != "replay":
+            return world, ""
+        return world, self.reference if self.reference != world else "reference"
 
 
 @dataclass(frozen=True, slots=True)

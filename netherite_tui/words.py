@@ -37,10 +37,10 @@ def state_style(view: LaneView) -> str:
     return {Outcome.MATCH: "match", Outcome.DIVERGE: "diverge", Outcome.DONE: "done"}.get(view.outcome, "waiting")
 
 
-def matrix_cell(view: LaneView, *, blessed: bool = False) -> str:
+def matrix_cell(view: LaneView) -> str:
     """Returns the lane in at most five cells: a result, a percentage or a short word."""
     if view.outcome is Outcome.DIVERGE:
-        return f"{'B' if blessed else 'D'}{view.mismatch_step}"
+        return f"D{view.mismatch_step}"
     if view.outcome is Outcome.DONE:
         return milestone_word(view.milestone)[:5] if view.milestone >= 0 else "done"
     if view.outcome is not None:

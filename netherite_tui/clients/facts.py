@@ -23,6 +23,7 @@ def facts_of(run_id: str, config: LadderConfig, *, host: str, jobs: int) -> RunF
         policy=config.policy,
         backend=config.backend,
         transfer=config.transfer,
+        reference=config.reference,
         stage=str(config.stage),
         jobs=jobs,
         tries=config.tries,

@@ -134,7 +134,7 @@ class FactsPane(Pane):
         title = (("divergence", "title"), (f"  step {view.mismatch_step}  {plain(view.mismatch)}", "diverge"))
         if not ours or not theirs:
             return [title, (("its records are not here yet", "dim"),)]
-        head = ((fit("field", 14), "head"), (fit("magma", 19), "head"), (fit("blaze", 19), "head"))
+        head = ((fit("field", 14), "head"), *((fit(world, 19), "head") for world in self.model.facts.worlds))
         return [title, head, *record_differences(ours, theirs)]
 
     def _stderr_lines(self, result: LaneResult | None) -> list[tuple[Piece, ...]]:

@@ -179,9 +179,10 @@ class RunsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Shows the list."""
         yield RunsPane()
-        hints = [Hint("Enter", "Open", "screen.open"), Hint("n", "New", "screen.new")]
+        hints = [Hint("Enter", "Open", "screen.open")]
         if not self.app.readonly:
-            hints += [Hint("r", "Resume", "screen.resume"), Hint("d", "Delete", "screen.delete", rank=1)]
+            hints += [Hint("n", "New", "screen.new"), Hint("r", "Resume", "screen.resume")]
+            hints.append(Hint("d", "Delete", "screen.delete", rank=1))
         hints += [
             Hint("e", "Export", "screen.export", rank=2),
             Hint("?", "Help", "app.help"),

@@ -147,7 +147,7 @@ class CameraPane(Pane):
             self.say(title="Camera")
         else:
             stage = f" stage {lane.stage}" if self.model.facts.stage == "all" else ""
-            self.say(title=f"Camera  seed {lane.seed} try {lane.attempt}{stage}  {side}")
+            self.say(title=f"Camera  seed {lane.seed} try {lane.attempt}{stage}  {side.title(self.model.facts.worlds)}")
         self.say(subtitle=f"v {self.view}  b side  c crosshair")
 
     def _compose_lines(
@@ -165,7 +165,7 @@ class CameraPane(Pane):
         picture = self._draw_side(lane, side, scale)
         left = max(0, (width - self._picture_width(scale, side)) // 2)
         picture = [((key, left), Strip([Segment(" " * left), *strip])) for key, strip in picture]
-        return [*picture, *self._texts(record_lines(lane, side, self.cross, self.look))]
+        return [*picture, *self._texts(record_lines(lane, side, self.cross, self.model.facts.worlds, self.look))]
 
     def _picture_width(self, scale: Scale, side: Side) -> int:
         return scale.width * 2 + SIDE_GAP if side is Side.BOTH else scale.width

@@ -62,12 +62,10 @@ class Header(Lines):
 
     def _identity(self) -> list[Piece]:
         facts, between = self.model.facts, self.look.glyphs["between"]
-        sides = f"magma {between} blaze" if facts.transfer == "replay" else "magma"
-        if facts.backend == "voxel":
-            sides = f"voxel {between} voxel" if facts.transfer == "replay" else "voxel"
+        worlds = f" {between} ".join(filter(None, facts.worlds))
         pieces = [Piece(plain(facts.checkpoint or facts.policy)[:40], "strong")]
         if facts.transfer:
-            pieces += [Piece(facts.transfer, "text", 3), Piece(sides, "dim", 8)]
+            pieces += [Piece(facts.transfer, "text", 3), Piece(worlds, "dim", 8)]
         if self.model.views:
             pieces += [Piece(f"{len(self.model.views)} lanes", "dim", 6), Piece(f"jobs {facts.jobs}", "dim", 7)]
         if facts.faults:
@@ -103,7 +101,10 @@ class Header(Lines):
         replay = self.model.facts.transfer == "replay"
         pieces = []
         if replay or counts.match or counts.diverge:
-            pieces += [Piece(f"MATCH {counts.match}", "match"), Piece(f"DIVERGE {counts.diverge}", "diverge")]
+            pieces += [
+                Piece(f"MATCH {counts.match}/{counts.total - counts.skip}", "match"),
+                Piece(f"DIVERGE {counts.diverge}", "diverge"),
+            ]
         if counts.done or not replay:
             pieces.append(Piece(f"done {counts.done}", "done"))
         if counts.skip:

@@ -15,15 +15,25 @@ Pieces = list[tuple[str, str]]
 _LISTED = 12
 
 
-def record_lines(lane: LaneView, side: Side, cross: tuple[int, int], look: Look) -> list[Pieces]:
-    """Returns the lines under a lane's picture; `cross` is the row and column of the crosshair."""
+def record_lines(
+    lane: LaneView, side: Side, cross: tuple[int, int], worlds: tuple[str, str], look: Look
+) -> list[Pieces]:
+    """Returns the lines under a lane's picture.
+
+    Args:
+        lane: the lane, with a record.
+        side: whose picture is shown.
+        cross: row and column of the crosshair, pixels.
+        worlds: names of the two sides.
+        look: theme and glyphs.
+    """
     record = lane.reference if side is Side.REFERENCE else lane.record
     fields = np.frombuffer(record or b"", RECORD)[0]
     lines = [_pose_line(fields), _hotbar_line(fields, look)]
     if side is Side.DIFFERENCE:
-        lines += _difference_lines(lane, cross)
+        lines += _difference_lines(lane, cross, worlds)
     else:
-        lines.append(_cross_line(lane, side, cross))
+        lines.append(_cross_line(lane, side, cross, worlds))
     lines += [[(" act ", "dim"), (plain(lane.action or UNKNOWN), "text")], *_inventory_lines(fields)]
     lines.append(_legend_line(fields, look))
     return lines
@@ -56,35 +66,36 @@ def _inventory_lines(fields: np.void) -> list[Pieces]:
     ]
 
 
-def _cross_line(lane: LaneView, side: Side, cross: tuple[int, int]) -> Pieces:
+def _cross_line(lane: LaneView, side: Side, cross: tuple[int, int], worlds: tuple[str, str]) -> Pieces:
     row, column = cross
     pieces = [(f" at {row:2d} {column:2d}  ", "dim")]
     if side is not Side.REFERENCE and lane.record is not None:
         pieces.append((pixel_words(lane.record, row, column), "text"))
     if side is not Side.MAGMA and lane.reference is not None:
-        before = "  blaze " if side is Side.BOTH else ""
+        before = f"  {worlds[1]} " if side is Side.BOTH else ""
         pieces += [(before, "dim"), (pixel_words(lane.reference, row, column), "text")]
     return pieces
 
 
-def _difference_lines(lane: LaneView, cross: tuple[int, int]) -> list[Pieces]:
+def _difference_lines(lane: LaneView, cross: tuple[int, int], worlds: tuple[str, str]) -> list[Pieces]:
     assert lane.record is not None
     assert lane.reference is not None
     row, column = cross
-    lines = [_pair_line(lane, row, column, "accent")]
+    lines = [_pair_line(lane, (row, column), worlds, "accent")]
     spots = np.argwhere(differing(lane.record, lane.reference))
     lines.append([(f" {len(spots)} px differ", "diverge" if len(spots) else "match"), (" row col", "dim")])
-    lines += [_pair_line(lane, int(r), int(c), "text") for r, c in spots[:_LISTED]]
+    lines += [_pair_line(lane, (int(r), int(c)), worlds, "text") for r, c in spots[:_LISTED]]
     return lines
 
 
-def _pair_line(lane: LaneView, row: int, column: int, style: str) -> Pieces:
+def _pair_line(lane: LaneView, spot: tuple[int, int], worlds: tuple[str, str], style: str) -> Pieces:
+    row, column = spot
     ours, theirs = pixel_words(lane.record or b"", row, column), pixel_words(lane.reference or b"", row, column)
     return [
         (f" {row:3d} {column:3d}  ", "dim"),
-        ("magma ", "dim"),
+        (f"{worlds[0]} ", "dim"),
         (fit(ours, 16), style),
-        ("blaze ", "dim"),
+        (f"{worlds[1]} ", "dim"),
         (theirs, style),
     ]
 

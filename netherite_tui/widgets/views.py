@@ -21,9 +21,14 @@ class Side(StrEnum):
     """Whose picture is shown, in the order `b` cycles through."""
 
     MAGMA = "magma"
-    REFERENCE = "blaze"
-    BOTH = "magma and blaze"
+    REFERENCE = "reference"
+    BOTH = "both"
     DIFFERENCE = "difference"
+
+    def title(self, worlds: tuple[str, str]) -> str:
+        """Returns what to call it where the two worlds have the given names."""
+        magma, reference = worlds
+        return {"magma": magma, "reference": reference, "both": f"{magma} and {reference}"}.get(self, str(self))
 
 
 class Scale(NamedTuple):

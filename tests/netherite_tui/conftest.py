@@ -40,7 +40,7 @@ def made_up_runs(monkeypatch: pytest.MonkeyPatch) -> list[store.RunSummary]:
     """Makes the runs folder look as if it held four runs."""
     start = fake_client.START
     rows = [
-        ("20261201-124000-k3f9a1", "running", "retrain_0821_best.bin", "cpu replay", "MATCH 15/65", 19, start),
+        ("20261201-124000-k3f9a1", "running", "retrain_0821_best.bin", "magma replay", "MATCH 15/65", 19, start),
         ("20261130-201500-77b2c0", "finished", "retrain_0819.bin", "magma closed", "best logs3", 65, start - 60_000),
         ("20261130-090000-aa01bb", "gone", "bot", "voxel replay", "MATCH 3/13", 4, start - 90_000),
     ]

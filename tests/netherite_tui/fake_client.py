@@ -133,7 +133,7 @@ class FakeClient:
 FACTS = RunFacts(
     run_id="20261201-124000-k3f9",
     checkpoint="retrain_0821_best.bin",
-    backend="cpu",
+    backend="magma",
     transfer="replay",
     jobs=3,
     tries=5,

@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.ladder.events import LaneState, LaneView, Outcome
+from netherite_tui.client import RunFacts
 from netherite_tui.model import LOG_LIMIT, RunModel, count_lanes
 from netherite_tui.pace import Pace
 from netherite_tui.widgets.lanes import COLUMNS, matches, sort_value, visible_columns
 from netherite_tui.widgets.matrix import stage_cell, total_word
+from netherite_tui.widgets.views import Side
 from netherite_tui.words import age, ago, clock, count, matrix_cell, state_style
 from tests.netherite_tui.fake_client import ladder
 
@@ -82,7 +84,6 @@ def test_a_matrix_cell_has_five_cells_and_lost_is_drawn_apart(views: list[LaneVi
 def test_words_of_cells() -> None:
     diverged = replace(ENDED, outcome=Outcome.DIVERGE, mismatch_step=160)
     assert matrix_cell(diverged) == "D160"
-    assert matrix_cell(diverged, blessed=True) == "B160"
     assert matrix_cell(replace(ENDED, outcome=Outcome.DONE, milestone=1)) == "logs3"
     assert matrix_cell(replace(ENDED, outcome=Outcome.DONE)) == "done"
     assert matrix_cell(replace(LANE, state=LaneState.RUNNING, decision=915)) == " 61%"
@@ -155,3 +156,20 @@ def test_pace_slows_down_when_dear_and_recovers() -> None:
     for _ in range(40):
         pace.update(pace.interval_s, 0.0, 100)
     assert pace.interval_s == 0.3
+
+
+@pytest.mark.parametrize(
+    ("facts", "worlds"),
+    [
+        ({"backend": "magma", "transfer": "replay"}, ("magma", "blaze")),
+        ({"backend": "magma", "transfer": "replay", "reference": "voxel"}, ("magma", "voxel")),
+        ({"backend": "voxel", "transfer": "replay", "reference": "voxel"}, ("voxel", "reference")),
+        ({"backend": "magma", "transfer": "closed"}, ("magma", "")),
+        ({"backend": "cuda", "transfer": "closed"}, ("blaze cuda", "")),
+    ],
+)
+def test_worlds_are_called_what_they_are(facts: dict[str, str], worlds: tuple[str, str]) -> None:
+    assert RunFacts("run", **facts).worlds == worlds
+    assert Side.REFERENCE.title(worlds) == worlds[1]
+    assert Side.BOTH.title(worlds) == f"{worlds[0]} and {worlds[1]}"
+    assert Side.DIFFERENCE.title(worlds) == "difference"

@@ -67,7 +67,7 @@ def test_demo_match_diverge_stuck_kill_export_quit(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     words = [*PROGRAM, "demo", "--seeds=2,10,27,33", "--ep-ticks=400", "--step-timeout=2", "--jobs=3"]
     with terminal(words, env_of(runs)) as shown:
-        shown.wait_for("MATCH 2", "DIVERGE 1", "stuck 1")
+        shown.wait_for("MATCH 2/4", "DIVERGE 1", "stuck 1")
         text = shown.wait_for("D40", "STUCK")
         assert "FAULTS" in text
         shown.press("X")

@@ -32,7 +32,7 @@ async def test_layout_follows_the_size(size: tuple[int, int]) -> None:
         await pilot.pause()
         assert {name for name in PANES if app.screen.pane(name).display} == SHOWN[size[0]]
         text = text_of(app)
-        for words in ("MATCH 15", "DIVERGE 2", "stuck 1", "lost 2", "retrain_0821_best.bin", "Quit"):
+        for words in ("MATCH 15/65", "DIVERGE 2", "stuck 1", "lost 2", "retrain_0821_best.bin", "Quit"):
             assert words in text
 
 
