@@ -8,9 +8,13 @@ def main() -> None:
     """Runs the command line of this process and exits."""
     _open_standard_streams()
     _look_here_first()
-    from netherite_tui.cli import run_cli
+    try:
+        from netherite_tui.cli import run_cli
 
-    sys.exit(run_cli(sys.argv[1:]))
+        code = run_cli(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules are being imported
+        code = 130
+    sys.exit(code)
 
 
 def _look_here_first() -> None:

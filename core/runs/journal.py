@@ -5,6 +5,7 @@ may be torn by a crash and is cut off; damage anywhere else is refused with its 
 longer be trusted.
 """
 
+import errno
 import os
 import struct
 import zlib
@@ -124,8 +125,14 @@ class JournalWriter:
         self._whole_bytes += len(frame)
 
     def sync(self) -> None:
-        """Waits until everything appended is on the disk. May take seconds; raises `OSError`."""
+        """Waits until everything appended is on the disk. May take seconds.
+
+        Raises:
+            OSError: it cannot be written, or the file was deleted, so that nothing of it would be left.
+        """
         os.fsync(self._file)
+        if os.fstat(self._file).st_nlink == 0:
+            raise FileNotFoundError(errno.ENOENT, "the journal was deleted")
 
     def close(self) -> None:
         """Closes the file; may be called twice."""

@@ -224,7 +224,8 @@ def write_lane_files(folder: Path, result: LaneResult) -> None:
         OSError, BadInput: they cannot be written.
     """
     home = lane_folder(folder, result.index)
-    home.mkdir(parents=True, exist_ok=True)
+    for made in (home.parent, home):  # never the run's folder itself: one that was deleted must not come back in part
+        made.mkdir(exist_ok=True)
     for name, field in LANE_FILES.items():
         data = getattr(result, field)
         if data:

@@ -1,5 +1,6 @@
 """The command line. Commands are imported when they are used, so that `--help` costs little more than bare python."""
 
+import contextlib
 import importlib
 import os
 import sys
@@ -119,7 +120,8 @@ def _usage_text(error: click.UsageError) -> str:
 def _fail(text: str, code: int) -> int:
     line = " ".join(text.splitlines())
     # A fatal line of the native keeps its own first word, so that what greps for it still finds it.
-    print(line if line.startswith("eval: ") else f"netherite-tui: {line}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # a full disk behind stderr must not change the exit code
+        print(line if line.startswith("eval: ") else f"netherite-tui: {line}", file=sys.stderr)
     return int(code)
 
 

@@ -1,6 +1,7 @@
 """Sessions in this process: a slow disk, two writers, results found again by what lanes depend on."""
 
 import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -190,3 +191,14 @@ def test_what_cannot_be_written_at_the_start_is_one_line(tmp_path: Path) -> None
     with pytest.raises(BadInput, match=r"^run \S+: \S+ cannot be written: Bad file descriptor$"):
         session.start()
     session.finish()
+
+
+def test_a_run_whose_folder_is_deleted_stops_and_says_so(tmp_path: Path) -> None:
+    session = Session.create(_resolved(tmp_path, (2, 3)), runs_dir=tmp_path / "runs")
+    shutil.rmtree(session.folder)
+    session.start()
+    assert session.wait(60.0)
+    assert session.finish() == ExitCode.LANES_LOST
+    assert session.failure.startswith(f"run {session.id} was stopped: its folder {session.folder} cannot be written: ")
+    assert "\n" not in session.failure
+    assert not session.folder.exists()

@@ -78,3 +78,29 @@ def test_closed_stdout_is_one_line() -> None:
     os.close(writer)
     assert done.returncode == 2
     assert done.stderr == "netherite-tui: standard output was closed\n"
+
+
+def test_a_full_stderr_does_not_change_the_exit_code() -> None:
+    command = [sys.executable, "-m", "netherite_tui", "no-such-command"]
+    with Path("/dev/full").open("w") as full:
+        assert subprocess.run(command, stderr=full, timeout=120, check=False).returncode == 2
+
+
+def test_an_interrupt_while_modules_are_imported_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    (tmp_path / "main.py").write_text(
+        "import netherite_tui.__main__ as main, sys\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "main._look_here_first = lambda: None\n"
+        "main.main()\n"
+    )
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, tmp_path / "main.py"],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "")
