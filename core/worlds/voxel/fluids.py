@@ -288,6 +288,8 @@ def _write_back(sim, region, lo, after):
                 if old == new or (_COVER[old >> 4] and not LIQUID[new >> 4]):
                     continue
                 put_cell(sim, x, y, z, new)
+                if cell_at(sim, x, y, z) != new:
+                    continue  # beyond the known region nothing changes: else a leak over its edge would never rest
                 if not changed:
                     _shrink(region, x, y, z)
                 changed = True

@@ -179,3 +179,13 @@ def test_a_quiet_region_ends_and_its_slot_is_used_again() -> None:
     assert sim.fluids["used"].tolist() == [0, 0, 0, 0]
     edit(sim, X + 1, Y, Z, 1 << 4)
     assert sim.fluids["used"].tolist() == [1, 0, 0, 0]
+
+
+def test_water_that_runs_out_of_the_region_comes_to_rest() -> None:
+    sim = stone_floor()
+    edge = sim.cells.shape[0] - 1
+    put(sim, edge, Y, Z, STILL_WATER)
+    edit(sim, edge - 1, Y, Z)
+    assert sim.fluids["used"].any()
+    run(sim, 100)
+    assert not sim.fluids["used"].any()
