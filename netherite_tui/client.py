@@ -44,8 +44,8 @@ class RunStatus:
     ended: float | None = None  #: unix seconds
     age_s: float = 0.0  #: since the engine was last heard of
     rss_mib: float | None = None  #: all lane processes together
-    budget_mib: float | None = None
-    cpu_percent: float | None = None  #: engine and lane processes together
+    budget_mib: float | None = None  #: what they may take
+    cpu_percent: float | None = None  #: lane processes together, and the engine where it is this process
 
 
 class RunClient(Protocol):

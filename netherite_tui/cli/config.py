@@ -20,11 +20,14 @@ def config(runs_dir: Path | None, **parameters: Any) -> int:
     from core.ladder.config import KEYS, config_path, value_text
     from core.runs import store
     from core.runs.tune import shown_path
+    from netherite_tui.theming import shipped_folder
 
     resolved = resolve_typed(parameters)
     for name, path, origin in (
         ("config file", config_path(), _origin("NETHERITE_CONFIG")),
         ("runs", store.runs_dir(runs_dir), "--runs-dir" if runs_dir else _origin("NETHERITE_RUNS")),
+        ("themes", config_path().parent / "themes", "beside the config file"),
+        ("shipped themes", shipped_folder(), "to copy from"),
         ("tuned", shown_path(), "default"),
         ("kernels", kernels.CACHE_DIR, _origin("NUMBA_CACHE_DIR")),
     ):

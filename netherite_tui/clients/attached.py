@@ -42,6 +42,7 @@ class AttachedRun:
         self._trouble = ""
         self._closing = threading.Event()
         self._stop_asked = False
+        self._budget_mib: float | None = None
         self._thread = threading.Thread(target=self._follow, name="attached", daemon=True)
 
     def start(self) -> None:
@@ -60,7 +61,8 @@ class AttachedRun:
             "stopping" if self._stop_asked else "running",
             started=self._started,
             age_s=client.age_s,
-            rss_mib=sum(view.rss_mib or 0.0 for view in alive),
+            rss_mib=_rss_mib(alive),
+            budget_mib=self._budget_mib,
             cpu_percent=sum(view.cpu_percent or 0.0 for view in alive),
         )
 
@@ -173,10 +175,17 @@ class AttachedRun:
             self._trouble = str(error)
             return
         self._client = client
+        self._reckon_budget(client)
         read_at_end = False
         while not self._closing.is_set() and not read_at_end:
             read_at_end = client.wait_end(FOLDER_S)
             self._read_folder()
+
+    def _reckon_budget(self, client: "ControlClient") -> None:
+        from netherite_tui.clients.facts import budget_mib
+
+        client.wait_change(1.0)  # the first views tell what the lanes hold already
+        self._budget_mib = budget_mib(_rss_mib(client.views()))
 
     def _read_folder(self) -> None:
         from core.runs.store import load_run
@@ -187,3 +196,7 @@ class AttachedRun:
             self._trouble = str(error)
         else:
             self.facts = replace(self.facts, run_id=self._stored.id)
+
+
+def _rss_mib(views: Iterable[LaneView]) -> float:
+    return sum(view.rss_mib or 0.0 for view in views if view.outcome is None)

@@ -43,3 +43,15 @@ def lanes_at_once(config: LadderConfig, lanes: int) -> int:
 def host_of(manifest: Mapping[str, Any]) -> str:
     """Returns the host a manifest names."""
     return str(manifest.get("engine", {}).get("host", ""))
+
+
+def budget_mib(held_mib: float = 0.0) -> float:
+    """Returns how much memory lanes of this host may take together, as admission reckons it, MiB.
+
+    Args:
+        held_mib: what they hold already.
+    """
+    from core.host import memory
+
+    available = memory.available_bytes()
+    return held_mib + (available - memory.reserve_bytes(available)) / memory.MIB

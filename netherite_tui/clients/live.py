@@ -159,7 +159,7 @@ class LiveRun:
         self._drive(session)
 
     def _drive(self, session: "Session") -> None:
-        from netherite_tui.clients.facts import facts_of, lanes_at_once
+        from netherite_tui.clients.facts import budget_mib, facts_of, lanes_at_once
 
         jobs = lanes_at_once(session.config, len(session.plan.lanes))
         self.facts = facts_of(session.id, session.config, host=self.facts.host, jobs=jobs)
@@ -167,7 +167,7 @@ class LiveRun:
             if not self._stop.is_set():
                 session.start()
                 self.session = session
-                self._status = RunStatus("running", started=time.time(), budget_mib=_budget_mib())
+                self._status = RunStatus("running", started=time.time(), budget_mib=budget_mib())
                 while not self._stop.is_set() and not (session.wait(POLL_S) and self._is_settled(session)):
                     pass
         except NetheriteError as error:
@@ -202,11 +202,3 @@ class _Load:
             self._percent = 100 * (cpu_s - self._cpu_s) / (now - self._at)
             self._at, self._cpu_s = now, cpu_s
         return sum(v.rss_mib or 0.0 for v in alive), self._percent + sum(v.cpu_percent or 0.0 for v in alive)
-
-
-def _budget_mib() -> float:
-    """Returns how much memory lanes may take, as admission reckons it when the run begins."""
-    from core.host import memory
-
-    available = memory.available_bytes()
-    return (available - memory.reserve_bytes(available)) / memory.MIB

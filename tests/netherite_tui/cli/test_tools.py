@@ -129,6 +129,8 @@ def test_config_tells_where_each_value_came_from(tmp_path: Path, runs: Path) -> 
     assert values["action_repeat"] == ["4", "default"]
     assert f"runs             {runs}" in done.stdout
     assert "environment NETHERITE_RUNS" in done.stdout
+    (shipped,) = (line.split()[2] for line in done.stdout.splitlines() if line.startswith("shipped themes"))
+    assert (Path(shipped) / "mono.toml").is_file()
     assert done.returncode == 0
 
 

@@ -151,6 +151,7 @@ def test_attached_sends_records_of_watched_lanes_only_and_steers(tmp_path: Path)
         assert not client.owned
         client.start()
         wait(lambda: lanes_in(client, LaneState.RUNNING) == 2, "both lanes are seen")
+        wait(lambda: (client.status().budget_mib or 0) > 100, "the memory there is for lanes is told")
         assert all(view.record is None for view in client.views())
         client.watch({1})
         wait(lambda: client.views()[1].record is not None, "the watched lane's record comes")
