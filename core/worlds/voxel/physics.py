@@ -116,7 +116,7 @@ def on_ladder(sim, body):
         return True
     if block in TRAPDOORS and cell & 4:
         below = cell_at(sim, x, y - 1, z)
-        return below >> 4 == LADDER and (below & 15) == 2 + (cell & 3)
+        return below >> 4 == LADDER and max(2, (below & 15) % 6) == 2 + (cell & 3)
     return False
 
 

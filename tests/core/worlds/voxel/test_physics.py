@@ -215,6 +215,17 @@ def test_ladders_are_climbed_and_hold_a_sneaking_player(sim: Sim) -> None:
     assert feet(sim)[1] == pytest.approx(resting - 5 * 0.15, abs=0.1)
 
 
+@pytest.mark.parametrize(("meta", "climbed"), [(2, True), (0, True), (8, True), (3, False)])
+def test_an_open_trapdoor_over_a_ladder_of_its_facing_is_climbed(sim: Sim, meta: int, climbed: bool) -> None:
+    """Ladder metas are six facings over and over, the first two of them north (RULES 5)."""
+    stand_at(sim, 24.5, FLOOR + 1.0, 24.5)
+    put(sim, 24, FLOOR, 24, 65, meta)
+    put(sim, 24, FLOOR + 1, 24, 96, 4)
+    sim.body[0]["motion"], sim.body[0]["on_ground"] = (0.0, -1.0, 0.0), 0
+    ticks(sim, 1)
+    assert (feet(sim)[1] == FLOOR + 1 - 0.15) is climbed
+
+
 def test_webs_and_soul_sand_slow_and_ice_slides_on(sim: Sim) -> None:
     reached, slid = {}, {}
     for block, level in ((1, FLOOR - 1), (30, FLOOR), (88, FLOOR - 1), (79, FLOOR - 1)):
