@@ -29,7 +29,7 @@ def config(runs_dir: Path | None, **parameters: Any) -> int:
         ("themes", config_path().parent / "themes", "beside the config file"),
         ("shipped themes", shipped_folder(), "to copy from"),
         ("tuned", shown_path(), "default"),
-        ("kernels", kernels.CACHE_DIR, _origin("NUMBA_CACHE_DIR")),
+        ("kernels", kernels.CACHE_DIR, _cache_origin()),
     ):
         missing = "" if path is None or path.exists() else ", does not exist yet"
         click.echo(f"{name:<16} {path or kernels.CACHE_NOTE!s:<42} {origin}{missing}")
@@ -41,3 +41,12 @@ def config(runs_dir: Path | None, **parameters: Any) -> int:
 
 def _origin(variable: str) -> str:
     return f"environment {variable}" if os.environ.get(variable) else "default"
+
+
+def _cache_origin() -> str:
+    """Says where the kernels' folder came from; by now the variable is always set, for the lane processes."""
+    from core import kernels
+
+    if kernels.CACHE_NOTE:
+        return "the usual folder cannot be written"
+    return "default" if kernels.cache_dir() == kernels.CACHE_DIR else f"environment {kernels.CACHE_VARIABLE}"

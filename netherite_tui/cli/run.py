@@ -47,9 +47,14 @@ def _option(key: Key) -> Callable[[Command], Command]:
         multiple=key.repeatable,
         default=None,
         metavar="VALUE",
-        help=key.help + ".",
+        help=_help(key),
         shell_complete=partial(complete_value, key),
     )
+
+
+def _help(key: Key) -> str:
+    words = f": {', '.join(key.words[:-1])} or {key.words[-1]}" if key.words else ""
+    return key.help + words + (" (repeatable)." if key.repeatable else ".")
 
 
 def typed_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,8 +90,9 @@ def resolve_typed(parameters: Mapping[str, Any], below: Mapping[str, Any] | None
 def run(resumed: str | None, runs_dir: Path | None, headless: bool, detach: bool, dump: bool, **parameters: Any) -> int:
     """Run a ladder: seeds x tries episodes, and print the native eval's tables.
 
-    Settings come from the config file, then --set, then the options typed here. Progress goes to stderr, the tables to
-    stdout. The first Ctrl-C saves and prints what is there, the second kills at once.
+    Settings come from the config file, then --set, then the options typed here; `netherite-tui config` shows every
+    default. Progress goes to stderr, the tables to stdout. The first Ctrl-C saves and prints what is there, the second
+    kills at once.
     """
     if dump:
         click.echo(dump_config(resolve_typed(parameters).config), nl=False)

@@ -19,7 +19,10 @@ def ls(runs_dir: Path | None) -> int:
     """List the runs, newest first: id, state, MATCH n/N or best milestone, lanes, age, host, what was run."""
     from core.runs import store
 
-    rows = [_row(store.summarize(folder)) for folder in store.run_folders(store.runs_dir(runs_dir))]
+    home = store.runs_dir(runs_dir)
+    rows = [_row(store.summarize(folder)) for folder in store.run_folders(home)]
+    if not rows:
+        click.echo(f"no runs in {home}", err=True)
     head = ("RUN", "STATE", "RESULT", "LANES", "AGE", "HOST", "WHAT")
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     for row in (head, *rows):

@@ -23,6 +23,12 @@ def test_version_and_help() -> None:
         assert word in shown
 
 
+def test_the_help_of_run_names_the_words_an_option_takes_and_what_may_be_repeated() -> None:
+    shown = " ".join(_run("run", "--help").stdout.split())
+    assert "what runs the lanes: cpu, cuda, metal, magma or voxel." in shown
+    assert "one more argument for every lane process (repeatable)." in shown
+
+
 def test_a_folder_called_core_where_it_is_started_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "core").mkdir()
     (tmp_path / "core" / "__init__.py").write_text("raise SystemExit('the wrong core')\n")

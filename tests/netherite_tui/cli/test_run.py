@@ -286,7 +286,9 @@ def test_a_full_disk_stops_the_run_with_one_line(tmp_path: Path, runs: Path) -> 
 
 def test_rm_and_ls(tmp_path: Path, runs: Path) -> None:
     options = make_toy(tmp_path, (2,))
-    assert netherite(runs, "ls").stdout.split() == ["RUN", "STATE", "RESULT", "LANES", "AGE", "HOST", "WHAT"]
+    empty = netherite(runs, "ls")
+    assert empty.stdout.split() == ["RUN", "STATE", "RESULT", "LANES", "AGE", "HOST", "WHAT"]
+    assert empty.stderr == f"no runs in {runs}\n"
     assert netherite(runs, "run", *options, "--tries=1", "--ep-ticks=40").returncode == 0
     name = _only_run(runs).id
     listed = netherite(runs, "ls").stdout.splitlines()[1].split()

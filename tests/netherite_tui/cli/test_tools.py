@@ -134,6 +134,20 @@ def test_config_tells_where_each_value_came_from(tmp_path: Path, runs: Path) -> 
     assert done.returncode == 0
 
 
+def test_config_tells_a_kernel_folder_of_ones_own_from_the_usual_one(
+    tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def origin() -> str:
+        lines = netherite(runs, "config").stdout.splitlines()
+        return next(line for line in lines if line.startswith("kernels "))
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert origin().endswith(" default")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "mine"))
+    assert origin().endswith(f"{tmp_path / 'mine'} environment NUMBA_CACHE_DIR")
+
+
 def complete(runs: Path, *words: str) -> list[str]:
     """Returns what bash would be offered after these words, the last being unfinished."""
     asked = {
