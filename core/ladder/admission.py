@@ -1,6 +1,7 @@
-"""How many lanes may run: job slots, lanes starting at once, and memory."""
+"""How many lanes may run: job slots, open files, lanes starting at once, and memory."""
 
 import os
+import resource
 from collections.abc import Sequence
 
 from core.host.memory import MIB, reserve_bytes
@@ -10,6 +11,11 @@ from core.ladder.config import AUTO_JOBS
 PROCESS_BYTES = 230 * MIB
 #: What a lane needs within the engine's own process (SPEC 12: a handle takes 14 MiB).
 IN_PROCESS_BYTES = 16 * MIB
+
+#: Open files of one lane: three pipes of its process and a mapped snapshot.
+LANE_FILES = 4
+#: Open files of everything else: journal, lock, terminal, guard, control socket with its clients, a lane being started.
+OTHER_FILES = 40
 
 
 def cores() -> int:
@@ -21,8 +27,12 @@ def cores() -> int:
 
 
 def slots_for(jobs: int) -> int:
-    """Returns how many lanes `config.jobs` lets run at a time, memory aside."""
-    return cores() + 1 if jobs == AUTO_JOBS else jobs
+    """Returns how many lanes `config.jobs` and this process's limit of open files let run at a time, memory aside."""
+    wanted = cores() + 1 if jobs == AUTO_JOBS else jobs
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return wanted
+    return max(1, min(wanted, (limit - OTHER_FILES) // LANE_FILES))
 
 
 class Admission:

@@ -1,15 +1,26 @@
 """Who gets a slot: jobs, and memory as measured."""
 
+import resource
+
+import pytest
+
 from core.host.memory import GIB, MIB
 from core.ladder.admission import IN_PROCESS_BYTES, PROCESS_BYTES, Admission, cores
 from core.ladder.config import ALL_JOBS, AUTO_JOBS
 
 
-def test_slots() -> None:
+def test_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert Admission(AUTO_JOBS, 8 * GIB).slots == cores() + 1
     assert Admission(7, 8 * GIB).slots == 7
     assert Admission(ALL_JOBS, 8 * GIB).slots == ALL_JOBS
     assert Admission(7, 8 * GIB).starting_limit == cores() + 1
+
+
+@pytest.mark.parametrize(("limit", "slots"), [(1024, 246), (64, 6), (45, 1), (20, 1), (1 << 20, ALL_JOBS)])
+def test_slots_leave_open_files_for_the_rest(monkeypatch: pytest.MonkeyPatch, limit: int, slots: int) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    assert Admission(ALL_JOBS, 8 * GIB).slots == slots
 
 
 def test_room_keeps_the_reserve_free() -> None:

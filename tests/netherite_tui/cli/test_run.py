@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -50,6 +51,18 @@ def test_65_lanes_print_the_same_whatever_the_jobs(tmp_path: Path, runs: Path) -
     ]
     assert all(len(one) == 65 for one in results)
     assert all(one == results[0] for one in results)
+
+
+def test_all_lanes_at_a_time_fit_into_few_open_files(tmp_path: Path, runs: Path) -> None:
+    options = [*make_toy(tmp_path, range(2, 10)), "--tries=4", "--ep-ticks=40", "--jobs=all", "--retries=0"]
+
+    def allow_few() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    done = netherite(runs, "run", *options, preexec_fn=allow_few)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\nseed ") == 8
+    assert "LOST" not in done.stdout
 
 
 def test_report_progress_and_folder(tmp_path: Path, runs: Path) -> None:
