@@ -3,11 +3,8 @@
 from rich.cells import get_character_cell_size
 
 from core.ladder.events import LaneState, LaneView, Outcome
+from core.ladder.milestones import NAMES
 
-#: Milestones by index (SPEC 5).
-MILESTONES = ("t0", "logs3", "pick", "cobble3", "coal", "TORCHES")
-#: Letters of the ladder table by milestone index (SPEC 10); index 0 has none.
-LADDER_LETTERS = ".LPCOT"
 UNKNOWN = "-"
 
 _CELL_OF_OUTCOME = {
@@ -63,7 +60,7 @@ def percent(view: LaneView) -> int:
 
 def milestone_word(index: int) -> str:
     """Returns the milestone's name, `-` when unknown."""
-    return MILESTONES[index] if 0 <= index < len(MILESTONES) else UNKNOWN
+    return NAMES[index] if 0 <= index < len(NAMES) else UNKNOWN
 
 
 def clock(seconds: float | None) -> str:

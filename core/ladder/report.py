@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from core.ladder.config import ALL_STAGES, LadderConfig
 from core.ladder.events import LaneResult, Outcome
 from core.ladder.gate import step_reason
-from core.ladder.milestones import NAMES, TORCHES
+from core.ladder.milestones import NAMES, TORCHES, gained, ladder_letters
 from core.ladder.plan import LanePlan, Plan
-
-LETTERS = ".LPCOT"  #: ladder letter of each milestone
 
 Results = Mapping[int, LaneResult]
 
@@ -135,18 +133,13 @@ class SeedStanding:
         return bool(self.skip_path)
 
     @property
-    def gained(self) -> list[int]:
-        """Milestones newly reached, ascending."""
-        return list(range(max(self.base, 0) + 1, self.reached + 1))
-
-    @property
     def cell(self) -> str:
         """The ladder's cell: letters of the milestones newly reached."""
         if self.skip:
             return "SKIP"
         if self.reached < 0:
             return "-"
-        return "".join(LETTERS[milestone] for milestone in self.gained) or "."
+        return ladder_letters(self.base, self.reached)
 
     def line(self, stage: int, tries: int) -> str:
         """The seed's line of the stage's table."""
@@ -161,7 +154,7 @@ class SeedStanding:
         best = f"{NAMES[self.reached]} ({self.reached}/5)"
         if stage == 0:
             return f"best milestone = {best}"
-        new = "".join("+T" if one == TORCHES else f"+{NAMES[one]}" for one in self.gained) or "-"
+        new = "".join("+T" if one == TORCHES else f"+{NAMES[one]}" for one in gained(self.base, self.reached)) or "-"
         return f"new={new} abs={best} start={NAMES[max(self.base, 0)]}"
 
 

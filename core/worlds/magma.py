@@ -18,7 +18,7 @@ from core.wire.bolr import RECORD, RECORD_BYTES, EndOfStream, ReadDeadline, Reco
 from core.wire.senses import Senses, senses_of_record
 from core.worlds.base import Done, WorldDied, WorldError, WorldInterrupted, WorldStartError, WorldTimeout
 
-TORCHES = 8  #: place of the torch count in inv_counts
+TORCH = 8  #: place of the torch count in inv_counts
 #: How long a process that closed its stdout may take to end by itself before its exit code is given up.
 EXIT_PATIENCE_S = 3.0
 NOTE_CHARS = 160
@@ -86,7 +86,7 @@ class MagmaWorld:
         row = self._record[0]
         if row["dead"]:
             return Done.DEATH
-        return Done.SUCCESS if row["inv_counts"][TORCHES] >= 1 else Done.RUNNING
+        return Done.SUCCESS if row["inv_counts"][TORCH] >= 1 else Done.RUNNING
 
     def open(self) -> None:
         """Starts the process and reads its t0 record.

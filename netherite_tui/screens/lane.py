@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 
 from core.ladder.events import LaneResult
+from core.ladder.milestones import NAMES
 from core.wire.bolr import RECORD
 from netherite_tui.blocks import INVENTORY
 from netherite_tui.model import RunModel
@@ -21,7 +22,6 @@ from netherite_tui.widgets.header import Header
 from netherite_tui.widgets.lines import Line, Lines, Pane
 from netherite_tui.widgets.log import LogPane
 from netherite_tui.words import (
-    MILESTONES,
     UNKNOWN,
     age,
     clock,
@@ -100,7 +100,7 @@ class FactsPane(Pane):
                 reached.setdefault(int(event.data["milestone"]), int(event.data.get("decision", -1)))
         view = self.model.views[self.index]
         lines: list[tuple[Piece, ...]] = []
-        for number, name in enumerate(MILESTONES[1:], 1):
+        for number, name in enumerate(NAMES[1:], 1):
             got = number in reached or view.milestone >= number
             mark = self.look.glyphs["mark"] if got else self.look.glyphs["dot"]
             when = reached.get(number, -1)

@@ -9,9 +9,10 @@ from textual.message import Message
 from textual.strip import Strip
 
 from core.ladder.events import LaneState, LaneView, Outcome
+from core.ladder.milestones import TORCHES, ladder_letters
 from netherite_tui.model import Change, RunModel
 from netherite_tui.widgets.lines import Line, Pane
-from netherite_tui.words import LADDER_LETTERS, UNKNOWN, fit, matrix_cell, milestone_word, state_style
+from netherite_tui.words import UNKNOWN, fit, matrix_cell, milestone_word, state_style
 
 _CELL = 6
 
@@ -188,20 +189,21 @@ def stage_cell(lanes: list[LaneView]) -> tuple[str, str]:
         return ("SKIP", "waiting")
     if any(view.state is LaneState.STUCK for view in lanes):
         return ("STUCK", "stuck")
-    base, best = lanes[0].base, max(view.milestone for view in lanes)
+    base = next((view.base for view in lanes if view.base >= 0), -1)
+    best = max(view.milestone for view in lanes)
     if best < 0:
         return matrix_cell(lanes[0]) if len(lanes) == 1 else UNKNOWN, "waiting"
-    letters = LADDER_LETTERS[max(base, 0) + 1 : min(best, 4) + 1] + ("T" if best == 5 and base < 5 else "")
+    letters = ladder_letters(base, best)
     if any(state_style(view) == "lost" for view in lanes):
-        return (letters or ".", "lost")
-    return (letters or ".", "done" if all(view.outcome for view in lanes) else "running")
+        return (letters, "lost")
+    return (letters, "done" if all(view.outcome for view in lanes) else "running")
 
 
 def total_word(lanes: list[LaneView], by_stage: bool) -> str:
     """Returns a column's sum: lanes with torches, or lanes that MATCH, of all."""
     if by_stage:
         seeds = {view.seed for view in lanes if view.outcome is not Outcome.SKIP}
-        torches = {view.seed for view in lanes if view.milestone == 5}
+        torches = {view.seed for view in lanes if view.milestone == TORCHES}
         return f"{len(torches)}T/{len(seeds)}"
     ended = sum(view.outcome in (Outcome.MATCH, Outcome.DONE) for view in lanes)
     return f"{ended}/{len(lanes)}"
