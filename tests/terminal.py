@@ -59,11 +59,12 @@ class Terminal:
         """Waits until the screen is as it should be; returns it.
 
         Raises:
-            AssertionError: it was not in time, or the program has ended without it.
+            AssertionError: it was not in time, or the program ended meanwhile without it.
         """
         deadline = time.monotonic() + patience_s
+        had_ended = "\nEXIT " in self.text()
         while not met(text := self.text()):
-            if time.monotonic() > deadline or "\nEXIT " in text:
+            if time.monotonic() > deadline or ("\nEXIT " in text and not had_ended):
                 raise AssertionError(f"not seen in {patience_s:g} s: {what}\n{text}")
             time.sleep(_LOOK_S)
         return text
