@@ -64,7 +64,7 @@ def _line_row(where: str, line: str) -> Rows:
             row[KEYS.index(key)] = _number(f"{where}: {key}", value)
         elif key not in UNPLAYED_KEYS:
             raise BadInput(f"{where}: unknown key {key!r}, expected {', '.join(KEYS)}")
-    return _sendable(where, row)
+    return _as_sent(where, row)
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _array_rows(path: Path) -> Rows:
         shape = "x".join(map(str, array.shape)) or "a single value"
         raise BadInput(f"tape {path}: array is {array.dtype} {shape}, expected numbers n x 13 or integer heads n x 9")
     for i, row in enumerate(rows):
-        _sendable(f"tape {path}: decision {i}", row)
+        rows[i] = _as_sent(f"tape {path}: decision {i}", row)
     return rows
 
 
@@ -121,9 +121,10 @@ def _checked_heads(where: str, heads: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return heads
 
 
-def _sendable(where: str, row: Rows) -> Rows:
+def _as_sent(where: str, row: Rows) -> Rows:
+    """Returns the row as a lane process reads it (nine digits, whole ints), so that both sides of a replay act alike."""
     try:
-        encode_tick(row)
+        sent = json.loads(encode_tick(row))
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from error
-    return row
+    return np.array([sent[key] for key in KEYS], np.float64)

@@ -15,6 +15,13 @@ def test_the_natives_lines_give_its_rows(tmp_path):
     np.testing.assert_array_equal(read_tape(tape), GOLDEN["rows"])
 
 
+def test_both_sides_of_a_replay_get_the_numbers_that_are_sent(tmp_path):
+    tape = tmp_path / "digits.jsonl"
+    tape.write_text('{"dyaw":0.12345678912345,"hotbar":3.9}\n')
+    row = read_tape(tape)[0]
+    assert (row[2], row[9]) == (0.123456789, 3.0)
+
+
 @pytest.mark.parametrize(("save", "name"), [(np.save, "tape.npy"), (np.savez, "tape.npz")])
 @pytest.mark.parametrize("what", ["rows", "acts"])
 def test_arrays_of_rows_and_of_heads_give_rows(tmp_path, save, name, what):
