@@ -122,7 +122,7 @@ def _checked_heads(where: str, heads: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _as_sent(where: str, row: Rows) -> Rows:
-    """Returns the row as a lane process reads it (nine digits, whole ints), so that both sides of a replay act alike."""
+    """Returns the row as a lane process reads it (nine digits, whole ints): both sides of a replay act alike."""
     try:
         sent = json.loads(encode_tick(row))
     except BadInput as error:
