@@ -19,7 +19,7 @@ def check(**parameters: Any) -> int:
 
     Prints one PASS or FAIL line. The first seed is used unless --seeds is given.
     """
-    from core.ladder.forward import FORWARD_TICKS, check_forward
+    from core.ladder.forward_check import FORWARD_TICKS, check_forward
 
     config = resolve_typed(parameters, DEFAULTS).config
     if parameters["seeds"] is None:

@@ -24,6 +24,7 @@ from netherite_tui.widgets.lanes import LanesPane
 from netherite_tui.widgets.lines import Lines, Pane
 from netherite_tui.widgets.log import LogPane
 from netherite_tui.widgets.matrix import MatrixPane
+from netherite_tui.widgets.messages import LaneMoved, LaneOpened
 from netherite_tui.widgets.report import ReportPane
 from netherite_tui.widgets.wall import WallPane
 from netherite_tui.words import state_word
@@ -269,20 +270,16 @@ class RunScreen(Screen[None]):
             self.active = event.widget.id
             self._show_hints()
 
-    @on(LanesPane.Moved)
-    @on(MatrixPane.Moved)
-    @on(WallPane.Moved)
-    def follow_cursor(self, message: LanesPane.Moved) -> None:
+    @on(LaneMoved)
+    def follow_cursor(self, message: LaneMoved) -> None:
         """Keeps every pane on the same lane."""
         self.query_one(CameraPane).show_lane(message.index)
         self.query_one(LanesPane).move_to(message.index)
-        if not isinstance(message, MatrixPane.Moved):
+        if not isinstance(message.pane, MatrixPane):
             self.query_one(MatrixPane).move_to(message.index)
 
-    @on(LanesPane.Opened)
-    @on(MatrixPane.Opened)
-    @on(WallPane.Opened)
-    def open_lane(self, message: LanesPane.Opened) -> None:
+    @on(LaneOpened)
+    def open_lane(self, message: LaneOpened) -> None:
         """Shows one lane full screen."""
         self.app.open_lane(self.model, message.index)
 

@@ -5,13 +5,13 @@ from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.binding import Binding
-from textual.message import Message
 from textual.strip import Strip
 
 from core.ladder.events import LaneState, LaneView
 from netherite_tui.look import Look
 from netherite_tui.model import Change, RunModel
 from netherite_tui.widgets.lines import Line, Pane
+from netherite_tui.widgets.messages import LaneMoved, LaneOpened
 from netherite_tui.words import UNKNOWN, age, count, fit, milestone_word, percent, plain, state_style, state_word
 
 
@@ -58,20 +58,6 @@ class LanesPane(Pane):
     ]
 
     heading = 1
-
-    class Moved(Message):
-        """The cursor is on another lane."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
-
-    class Opened(Message):
-        """A lane was asked for."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
 
     def __init__(self, model: RunModel) -> None:
         super().__init__(id="lanes")
@@ -213,7 +199,7 @@ class LanesPane(Pane):
     def action_open(self) -> None:
         """Asks for the lane under the cursor."""
         if self.lane is not None:
-            self.post_message(self.Opened(self.cursor))
+            self.post_message(LaneOpened(self.cursor))
 
     def move_to(self, index: int) -> None:
         """Puts the cursor on a lane, showing all lanes when the filter hides it."""
@@ -249,7 +235,7 @@ class LanesPane(Pane):
     def _put_cursor(self, index: int) -> None:
         if index != self.cursor:
             self.cursor = index
-            self.post_message(self.Moved(index))
+            self.post_message(LaneMoved(self, index))
         y = self.rows.index(index) + 1 if index in self.rows else 0
         top, height = self.scroll_offset.y, self.inner.height
         if y <= top:

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding
-from textual.message import Message
 from textual.strip import Strip
 
 from core.ladder.events import LaneState, LaneView, Outcome
 from core.ladder.milestones import TORCHES, ladder_letters
 from netherite_tui.model import Change, RunModel
 from netherite_tui.widgets.lines import Line, Pane
+from netherite_tui.widgets.messages import LaneMoved, LaneOpened
 from netherite_tui.words import UNKNOWN, fit, matrix_cell, milestone_word, state_style
 
 _CELL = 6
@@ -28,20 +28,6 @@ class MatrixPane(Pane):
         Binding("enter", "open", "Open the lane", id="matrix-open", show=False),
     ]
     heading = 1
-
-    class Moved(Message):
-        """The cursor is on another lane."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
-
-    class Opened(Message):
-        """A lane was asked for."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
 
     def __init__(self, model: RunModel) -> None:
         super().__init__(id="matrix")
@@ -153,7 +139,7 @@ class MatrixPane(Pane):
     def action_open(self) -> None:
         """Asks for the lane under the cursor."""
         if self.lane is not None:
-            self.post_message(self.Opened(self.lane.index))
+            self.post_message(LaneOpened(self.lane.index))
 
     def on_click(self, event: events.Click) -> None:
         """Moves the cursor; a second click opens the lane."""
@@ -174,7 +160,7 @@ class MatrixPane(Pane):
         elif height and y >= top + height:
             self.scroll_to(y=y - height + 1, animate=False, immediate=True)
         if self.lane is not None:
-            self.post_message(self.Moved(self.lane.index))
+            self.post_message(LaneMoved(self, self.lane.index))
         self.update_lines()
 
     def watch_has_focus(self, value: bool) -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
-from textual.message import Message
 from textual.strip import Strip
 
 from core.ladder.events import LaneView
 from netherite_tui.model import RunModel
 from netherite_tui.widgets.lines import Line, Pane
+from netherite_tui.widgets.messages import LaneMoved, LaneOpened
 from netherite_tui.widgets.views import Scale, View
 from netherite_tui.words import fit, matrix_cell, percent, state_style, state_word
 
@@ -36,20 +36,6 @@ class WallPane(Pane):
         Binding("pageup,N", "page(-1)", "Previous page", id="wall-previous", show=False),
         Binding("enter", "open", "Open the lane", id="wall-open", show=False),
     ]
-
-    class Moved(Message):
-        """The cursor is on another lane."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
-
-    class Opened(Message):
-        """A lane was asked for."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
 
     def __init__(self, model: RunModel) -> None:
         super().__init__(id="wall")
@@ -177,7 +163,7 @@ class WallPane(Pane):
             return
         self.cursor = max(0, min(len(self.order) - 1, self.cursor + by))
         self.page = self.cursor // self.tiles_a_page
-        self.post_message(self.Moved(self.order[self.cursor]))
+        self.post_message(LaneMoved(self, self.order[self.cursor]))
         self.redraw()
 
     def action_row(self, by: int) -> None:
@@ -191,7 +177,7 @@ class WallPane(Pane):
     def action_open(self) -> None:
         """Asks for the lane under the cursor."""
         if self.cursor < len(self.order):
-            self.post_message(self.Opened(self.order[self.cursor]))
+            self.post_message(LaneOpened(self.order[self.cursor]))
 
     def on_click(self, event: events.Click) -> None:
         """Moves the cursor to the tile; a second click opens it."""
@@ -203,7 +189,7 @@ class WallPane(Pane):
         at = self.page * self.tiles_a_page + row * self._columns + column
         if column < self._columns and at < len(self.order):
             self.cursor = at
-            self.post_message(self.Moved(self.order[at]))
+            self.post_message(LaneMoved(self, self.order[at]))
             self.redraw()
             if event.chain == 2:
                 self.action_open()
