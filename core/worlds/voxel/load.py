@@ -72,7 +72,9 @@ def _check_bodies(snapshot: Snapshot) -> None:
     for what, values, most in (
         ("player's distance from the origin", head["pos"], FARTHEST),
         ("player's box", size, LARGEST),
+        ("player's box's distance from the origin", head["box"], FARTHEST),
         ("player's motion", head["motion"], FASTEST),
+        ("player's motion at the server", head["server_motion"], FASTEST),
         ("items' distance from the origin", items["pos"], FARTHEST),
         ("items' motion", items["motion"], FASTEST),
     ):

@@ -119,6 +119,9 @@ def test_block_ids_the_game_has_not_are_refused(tmp_path: Path) -> None:
         ({"motion": (0.0, -1e9, 0.0)}, r"player's motion is 1e\+09 blocks, expected at most 100$"),
         ({"pos": (1e300, 64.0, 8.5)}, r"player's distance from the origin is 1e\+300 blocks"),
         ({"box": (0.0, 0.0, 0.0, 9.0, 1.8, 0.6)}, r"player's box is 9 blocks"),
+        ({"box": (1e300, 64.0, 8.0, 1e300, 65.8, 8.6)}, r"player's box's distance from the origin is 1e\+300 blocks"),
+        ({"server_motion": (0.0, 1e300)}, r"player's motion at the server is 1e\+300 blocks, expected at most 100$"),
+        ({"server_motion": (np.nan, 0.0)}, r"player's motion at the server is nan blocks"),
     ],
 )
 def test_bodies_nobody_could_move_are_refused(tmp_path: Path, fields: dict[str, object], text: str) -> None:
