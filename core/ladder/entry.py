@@ -118,6 +118,7 @@ class LaneEntry:
             mismatch=result.mismatch,
             ticks_per_s=None,
             pid=None,
+            rss_mib=None,
             cpu_percent=None,
             runs=result.runs,
             note=result.note,

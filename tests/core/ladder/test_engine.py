@@ -356,6 +356,15 @@ def test_views_show_progress_and_both_records(make: Make) -> None:
     assert engine.views()[0].action
 
 
+def test_a_lane_that_has_ended_shows_no_process(make: Make) -> None:
+    engine = make(jobs=1, ep_ticks=400_000)
+    assert until(lambda: engine.views()[0].rss_mib is not None)
+    engine.kill([0])
+    assert until(lambda: engine.views()[0].outcome is Outcome.KILLED)
+    view = engine.views()[0]
+    assert (view.pid, view.rss_mib, view.cpu_percent) == (None, None, None)
+
+
 def test_events_are_numbered_without_gaps(make: Make) -> None:
     engine = make()
     assert engine.wait(PATIENCE_S)
