@@ -10,6 +10,7 @@ from rich.segment import Segment
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.color import Color
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
 
@@ -351,28 +352,38 @@ class NetheriteApp(App[int]):
             if name not in known:
                 raise BadInput(f"keys.{name}: unknown, expected one of {', '.join(sorted(filter(None, known)))}")
 
-    def _sections(self) -> list[tuple[str, list[Binding]]]:
+    def _owners(self) -> list[tuple[str, type[DOMNode]]]:
+        """Returns whatever has keys of its own, in the order `Help` lists it."""
+        from netherite_tui.screens.lane import FactsPane, LaneScreen
+        from netherite_tui.screens.runs import RunsPane, RunsScreen
         from netherite_tui.widgets.camera import CameraPane
         from netherite_tui.widgets.lanes import LanesPane
         from netherite_tui.widgets.log import LogPane
         from netherite_tui.widgets.matrix import MatrixPane
         from netherite_tui.widgets.wall import WallPane
 
-        owners = [("Run", RunScreen), ("Everywhere", type(self)), ("Lanes", LanesPane), ("Camera", CameraPane)]
-        owners += [("Matrix", MatrixPane), ("Wall", WallPane), ("Log", LogPane)]
         return [
-            (title, [item for item in owner.BINDINGS if isinstance(item, Binding) and item.id])
-            for title, owner in owners
+            *(("Run", RunScreen), ("Runs", RunsScreen), ("List", RunsPane), ("Lane", LaneScreen)),
+            *(("Everywhere", type(self)), ("Facts", FactsPane), ("Lanes", LanesPane), ("Camera", CameraPane)),
+            *(("Matrix", MatrixPane), ("Wall", WallPane), ("Log", LogPane)),
         ]
 
+    def _sections(self) -> list[tuple[str, list[Binding]]]:
+        return [(title, _named_keys(owner)) for title, owner in self._owners()]
+
+    def _is_here(self, owner: type[DOMNode]) -> bool:
+        """Returns whether its keys do something on the screen that is shown."""
+        return isinstance(self, owner) or isinstance(self.screen, owner) or bool(self.screen.query(owner))
+
     def action_help(self) -> None:
-        """Lists the keys."""
+        """Lists the keys of the screen that is shown."""
         if isinstance(self.screen, Help):
             return
         sections = []
-        for title, bindings in self._sections():
-            keys = [(self._shown_keys(item), item.description) for item in bindings if self._offered(item)]
-            sections.append((title, keys))
+        for title, owner in self._owners():
+            keys = [(self._shown_keys(item), item.description) for item in _named_keys(owner) if self._offered(item)]
+            if keys and self._is_here(owner):
+                sections.append((title, keys))
         note = "Ctrl-P finds every command. Keys are rebound in the [keys] table of the config file."
         self.push_screen(Help(sections, note))
 
@@ -447,7 +458,14 @@ _SHORT_KEYS = {
     "home": "Home",
     "end": "End",
     "ctrl+c": "Ctrl-C",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
 }
+
+
+def _named_keys(owner: type[DOMNode]) -> list[Binding]:
+    """Returns the bindings people see and may rebind."""
+    return [item for item in owner.BINDINGS if isinstance(item, Binding) and item.id]
 
 
 def run_app(

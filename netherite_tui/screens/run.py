@@ -146,7 +146,8 @@ class RunScreen(Screen[None]):
         self.client.watch(self._previewed())
         for event in change.events if self._looked else ():
             self.app.announce(event, self.model)
-        self._looked = True
+        # The history of a run that is not ours may come in a later look than the first.
+        self._looked = self.client.owned or self.model.status.phase != "preparing"
         self._announce_state()
 
     def _previewed(self) -> frozenset[int]:

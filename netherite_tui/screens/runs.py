@@ -68,7 +68,7 @@ class RunsPane(Pane):
         self.runs, self.loaded = runs, True
         if not any(run.id == self.cursor for run in runs):
             self.cursor = runs[0].id if runs else ""
-        self.say(subtitle=f"{len(runs)} runs")
+        self.say(subtitle="1 run" if len(runs) == 1 else f"{len(runs)} runs")
         self.update_lines()
 
     def line_count(self) -> int:

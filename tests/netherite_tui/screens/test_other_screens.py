@@ -1,5 +1,6 @@
 """The list of runs, a new run, one lane, export: what their keys do."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -304,3 +305,30 @@ async def test_the_bell_rings_for_firsts_and_can_be_off(monkeypatch: pytest.Monk
                 client.say(kind, f"{kind} of a lane", 20)
             await until(pilot, lambda app=app: "run-end of a lane" in text_of(app), "the events came")
         assert len(rings) == 3 * wanted
+
+
+async def test_the_history_of_a_run_that_is_read_slowly_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    rings: list[int] = []
+    monkeypatch.setattr(NetheriteApp, "bell", lambda _app: rings.append(1))
+    client = ladder()
+    client.owned = False
+    client.state = replace(client.state, phase="preparing")
+    app = NetheriteApp(client)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await pilot.pause()
+        client.say("stuck", "an old hang", 20)
+        await until(pilot, lambda: "an old hang" in text_of(app), "the history came")
+        client.state = replace(client.state, phase="running")
+        await until(pilot, lambda: app.screen.model.status.phase == "running", "the run was read")
+        await pilot.pause(0.3)
+        assert rings == []
+        client.say("run-end", "it is over", None)
+        await until(pilot, lambda: bool(rings), "what happens now is told")
+
+
+async def test_help_lists_the_keys_of_the_screen_it_was_opened_on(tmp_path: Path) -> None:
+    app = NetheriteApp(runs_dir=tmp_path)
+    async with app.run_test(size=(120, 60)) as pilot:
+        await pilot.press("question_mark")
+        assert "New run" in text_of(app)
+        assert "Retry lost lanes" not in text_of(app)
