@@ -13,8 +13,9 @@ from typing import Any
 from core.errors import NetheriteError, Refused
 from core.ladder.events import Event, LaneView
 from core.runs import frames
-from core.runs.store import RunState, StoredRun
+from core.runs.store import RunState, StoredRun, read_manifest
 
+START_PATIENCE_S = 5.0  #: for an engine that has its folder but not yet its socket
 CONNECT_TIMEOUT_S = 5.0
 REPLY_TIMEOUT_S = 30.0
 
@@ -33,9 +34,23 @@ def client_of(run: StoredRun) -> "ControlClient":
         raise Refused(f"run {run.id} belongs to host {run.host}: ssh -t {run.host} netherite-tui watch {run.id}")
     if run.state is not RunState.RUNNING:
         raise Refused(f"run {run.id} is {run.state.value}: no engine drives it (run --resume {run.id} goes on with it)")
-    if not run.engine.get("socket"):
-        raise Refused(f"run {run.id} has no control socket: its engine could not make one")
-    return ControlClient(str(run.engine["socket"]))
+    return ControlClient(socket_of(run.folder))
+
+
+def socket_of(folder: Path) -> str:
+    """Returns the control socket of a live run, waiting a moment for an engine that is just starting.
+
+    Raises:
+        Refused: its engine has none, or none yet. BadInput: the manifest cannot be read.
+    """
+    give_up = time.monotonic() + START_PATIENCE_S
+    while (path := read_manifest(folder).get("engine", {}).get("socket")) is None:
+        if time.monotonic() > give_up:
+            raise Refused(f"run {folder.name} has no control socket yet: its engine is still starting")
+        time.sleep(0.05)
+    if not path:
+        raise Refused(f"run {folder.name} has no control socket: its engine could not make one")
+    return str(path)
 
 
 class ControlClient:

@@ -146,7 +146,7 @@ class Session:
     ) -> "Session":
         """Writes the manifest and opens the journal; a folder that cannot be written is left unlocked."""
         try:
-            manifest["engine"] = provenance.this_engine() | {"socket": ""}
+            manifest["engine"] = provenance.this_engine()
             store.write_manifest(folder, manifest)
             return cls(folder, lock, manifest, controllers, kept)
         except OSError as error:
@@ -174,11 +174,8 @@ class Session:
         Raises:
             NetheriteError: the run's folder, socket or guard cannot be made.
         """
-        control = ControlServer(self, new_socket_path(self.id), {"id": self.id, "config": self._manifest["config"]})
-        with contextlib.suppress(NetheriteError):  # without a socket the run is as good, it only cannot be steered
-            control.start()
-            self._control = control
-            self._manifest["engine"]["socket"] = str(control.path)
+        self._manifest["engine"]["socket"] = self._start_control()
+        with contextlib.suppress(NetheriteError):  # a folder that cannot be written is told by the journal's writer
             store.write_manifest(self.folder, self._manifest)
         try:
             self._journal.append({"kind": "open", "time": time.time(), **self._manifest["engine"]})
@@ -187,6 +184,15 @@ class Session:
         self.engine.start()
         self._started = True
         self._writer.start()
+
+    def _start_control(self) -> str:
+        """Returns where the run can be steered; empty without a socket, which a run can do without."""
+        control = ControlServer(self, new_socket_path(self.id), {"id": self.id, "config": self._manifest["config"]})
+        with contextlib.suppress(NetheriteError):
+            control.start()
+            self._control = control
+            return str(control.path)
+        return ""
 
     def wait(self, timeout_s: float) -> bool:
         """Waits until every lane has ended or the run was stopped; returns whether that is so."""

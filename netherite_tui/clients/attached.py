@@ -28,13 +28,12 @@ class AttachedRun:
 
         Args:
             folder: the run's folder.
-            manifest: its manifest, which names the socket.
+            manifest: its manifest.
             facts: what to show.
         """
         self.facts = facts
         self.error: NetheriteError | None = None
         self._folder = folder
-        self._socket = str(manifest.get("engine", {}).get("socket", ""))
         self._started = float(manifest.get("created", 0.0)) or None
         self._client: ControlClient | None = None
         self._watched: frozenset[int] = frozenset()
@@ -166,12 +165,12 @@ class AttachedRun:
     # ---- the thread ----
 
     def _follow(self) -> None:
-        from core.runs.remote import ControlClient, EngineGone
+        from core.runs.remote import ControlClient, socket_of
 
-        client = ControlClient(self._socket)
         try:
+            client = ControlClient(socket_of(self._folder))
             client.connect()
-        except EngineGone as error:
+        except NetheriteError as error:
             self._trouble = str(error)
             return
         self._client = client
