@@ -337,24 +337,33 @@ class NetheriteApp(App[int]):
 
     # -- keys ----------------------------------------------------------------------------------------------------
 
-    def key_of(self, binding: str) -> str:
-        """Returns the key of a binding id as people write it, the user's own when it was rebound."""
+    def key_of(self, binding: str, *owners: type[DOMNode]) -> str:
+        """Returns the key of a binding id as people write it, the user's own when it was rebound.
+
+        Args:
+            binding: an id of one of `owners`, of the run screen or of the app.
+            owners: further classes with keys of their own.
+        """
         keys = self.settings.keys.get(binding)
-        for node in (RunScreen, type(self)):
+        for node in (*owners, RunScreen, type(self)):
             for item in node.BINDINGS:
                 if isinstance(item, Binding) and item.id == binding:
                     keys = keys or item.key
         return ", ".join(_SHORT_KEYS.get(key.strip(), key.strip()) for key in (keys or "").split(","))
 
     def _check_keys(self) -> None:
-        known = {item.id for _, items in self._sections() for item in items}
+        if not self.settings.keys:
+            return  # the first paint need not wait for the modules of every screen
+        known = {item.id for _, owner in self._owners() for item in _named_keys(owner)}
         for name in self.settings.keys:
             if name not in known:
                 raise BadInput(f"keys.{name}: unknown, expected one of {', '.join(sorted(filter(None, known)))}")
 
     def _owners(self) -> list[tuple[str, type[DOMNode]]]:
         """Returns whatever has keys of its own, in the order `Help` lists it."""
+        from netherite_tui.screens.export import ExportScreen, PreviewPane
         from netherite_tui.screens.lane import FactsPane, LaneScreen
+        from netherite_tui.screens.new_run import NewRunScreen
         from netherite_tui.screens.runs import RunsPane, RunsScreen
         from netherite_tui.widgets.camera import CameraPane
         from netherite_tui.widgets.lanes import LanesPane
@@ -364,12 +373,10 @@ class NetheriteApp(App[int]):
 
         return [
             *(("Run", RunScreen), ("Runs", RunsScreen), ("List", RunsPane), ("Lane", LaneScreen)),
+            *(("New run", NewRunScreen), ("Export", ExportScreen), ("Preview", PreviewPane)),
             *(("Everywhere", type(self)), ("Facts", FactsPane), ("Lanes", LanesPane), ("Camera", CameraPane)),
             *(("Matrix", MatrixPane), ("Wall", WallPane), ("Log", LogPane)),
         ]
-
-    def _sections(self) -> list[tuple[str, list[Binding]]]:
-        return [(title, _named_keys(owner)) for title, owner in self._owners()]
 
     def _is_here(self, owner: type[DOMNode]) -> bool:
         """Returns whether its keys do something on the screen that is shown."""
@@ -392,6 +399,8 @@ class NetheriteApp(App[int]):
         return " ".join(_SHORT_KEYS.get(key.strip(), key.strip()) for key in keys.split(","))
 
     def _offered(self, item: Binding) -> bool:
+        if item.id in ("runs-new", "runs-resume", "runs-delete"):
+            return not self.readonly
         steering = item.id in ("kill", "kill-stuck", "retry", "pause", "pause-all")
         return not (steering and (self.readonly or (self.client is not None and self.client.read_only)))
 
@@ -403,12 +412,11 @@ class NetheriteApp(App[int]):
         self.say("mouse on" if self.mouse_on else "mouse off: the terminal selects text")
 
     def get_system_commands(self, screen: Screen[object]) -> list[SystemCommand]:
-        """Offers every key's action, and every theme, in the command palette."""
+        """Offers the action of every key of the screen and the app, and every theme, in the command palette."""
         commands = [
             SystemCommand(item.description, f"key {self._shown_keys(item)}", self._runner(item.action))
-            for title, items in self._sections()
-            if title in ("Run", "Everywhere")
-            for item in items
+            for owner in (type(screen), type(self))
+            for item in _named_keys(owner)
             if self._offered(item)
         ]
         commands += [

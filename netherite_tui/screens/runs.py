@@ -179,14 +179,18 @@ class RunsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Shows the list."""
         yield RunsPane()
-        hints = [Hint("Enter", "Open", "screen.open")]
+
+        def key(binding: str) -> str:
+            return str(self.app.key_of(binding, RunsScreen, RunsPane))
+
+        hints = [Hint(key("runs-open"), "Open", "screen.open")]
         if not self.app.readonly:
-            hints += [Hint("n", "New", "screen.new"), Hint("r", "Resume", "screen.resume")]
-            hints.append(Hint("d", "Delete", "screen.delete", rank=1))
+            hints += [Hint(key("runs-new"), "New", "screen.new"), Hint(key("runs-resume"), "Resume", "screen.resume")]
+            hints.append(Hint(key("runs-delete"), "Delete", "screen.delete", rank=1))
         hints += [
-            Hint("e", "Export", "screen.export", rank=2),
-            Hint("?", "Help", "app.help"),
-            Hint("q", "Quit", "app.quit"),
+            Hint(key("runs-export"), "Export", "screen.export", rank=2),
+            Hint(key("help"), "Help", "app.help"),
+            Hint(key("quit"), "Quit", "app.quit"),
         ]
         yield Footer(tuple(hints))
 

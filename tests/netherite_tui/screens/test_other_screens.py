@@ -14,6 +14,7 @@ from netherite_tui.screens.lane import LaneScreen, record_differences
 from netherite_tui.screens.new_run import NewRunScreen
 from netherite_tui.screens.run import RunScreen
 from netherite_tui.screens.runs import RunsPane, RunsScreen
+from netherite_tui.settings import Settings
 from netherite_tui.widgets.camera import CameraPane
 from netherite_tui.widgets.lanes import LanesPane
 from tests.netherite_tui.fake_client import golden_records, ladder, with_pixels
@@ -292,7 +293,6 @@ async def test_theme_and_glyphs_change_live() -> None:
 
 
 async def test_the_bell_rings_for_firsts_and_can_be_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    from netherite_tui.settings import Settings
 
     for wanted in (True, False):
         rings: list[int] = []
@@ -332,3 +332,16 @@ async def test_help_lists_the_keys_of_the_screen_it_was_opened_on(tmp_path: Path
         await pilot.press("question_mark")
         assert "New run" in text_of(app)
         assert "Retry lost lanes" not in text_of(app)
+
+
+@pytest.mark.usefixtures("made_up_runs")
+async def test_the_lists_keys_can_be_rebound_and_are_in_the_palette() -> None:
+    app = NetheriteApp(runs_dir=Path("/runs"), settings=Settings(keys={"runs-delete": "f9", "new-start": "f10"}))
+    async with app.run_test(size=(120, 60)) as pilot:
+        await until(pilot, lambda: "4 runs" in text_of(app), "the list is there")
+        assert "f9 Delete" in text_of(app)
+        offered = {command.title for command in app.get_system_commands(app.screen)}
+        assert {"New run", "Delete", "Quit"} <= offered
+        assert "Kill all stuck" not in offered
+        await pilot.press("f9")
+        await until(pilot, lambda: "Delete this run?" in text_of(app), "the user's own key deletes")
