@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
@@ -178,7 +178,14 @@ def plan_to_list(plan: Plan) -> list[list[Any]]:
 
 
 def plan_from_list(rows: Sequence[Sequence[Any]]) -> Plan:
-    """Returns the lanes `plan_to_list` wrote."""
+    """Returns the lanes `plan_to_list` wrote.
+
+    Raises:
+        ValueError, TypeError: something else wrote them.
+    """
+    for row in rows:
+        if [type(value) for value in row] != [int] * 5 + [str] * 2:
+            raise ValueError(f"expected 5 whole numbers and 2 texts a lane, found {row}")
     return Plan(
         tuple(
             LanePlan(
@@ -246,6 +253,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(manifest, ensure_ascii=False).encode(
+            errors="surrogateescape"
+        )  # an escape may stand for half a character
     except OSError as error:
         raise BadInput(f"manifest {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
@@ -253,7 +263,48 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != FORMAT:
         raise BadInput(f"manifest {path}: expected format {FORMAT}, found {found!r}")
+    for name, (fits, expected) in _MANIFEST_SHAPE.items():
+        if name in manifest and not fits(manifest[name]):
+            raise BadInput(f"manifest {path}: {name}: expected {expected}, found {str(manifest[name])[:80]!r}")
     return dict(manifest)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and "\0" not in value
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _is_text_by_name(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value < 1e11  # what a calendar can show
+
+
+def _is_config(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_texts(value.get(name, [])) for name in ("lane_args", "faults"))
+
+
+def _is_engine(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_text(value.get(name, "")) for name in ("host", "start", "socket"))
+
+
+#: What the parts of a manifest must be, where they are there; lanes and settings are looked at by who reads them.
+_MANIFEST_SHAPE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "created": (_is_time, "unix seconds"),
+    "config": (_is_config, "settings by name"),
+    "origins": (_is_text_by_name, "texts by name"),
+    "argv": (_is_texts, "a list of texts"),
+    "directory": (_is_text, "a path"),
+    "versions": (_is_text_by_name, "texts by name"),
+    "hashes": (_is_text_by_name, "texts by name"),
+    "notes": (_is_texts, "a list of texts"),
+    "engine": (_is_engine, "host, boot_id, pid, start and socket"),
+}
 
 
 def _result_of(frame: Mapping[str, Any], index: int) -> LaneResult:

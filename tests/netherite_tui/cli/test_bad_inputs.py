@@ -290,6 +290,17 @@ def test_bad_journals(
         (lambda manifest: {**manifest, "lanes": [[1, 2]]}, "not whole (ValueError: "),
         (lambda manifest: {**manifest, "config": {"trys": 1}}, "unknown key 'trys'"),
         (lambda manifest: [], "expected format 1, found None"),
+        (lambda manifest: {**manifest, "lanes": [[None, *lane[1:]] for lane in manifest["lanes"]]}, "not whole (Value"),
+        (lambda manifest: {**manifest, "created": 1e300}, "created: expected unix seconds, found '1e+300'"),
+        (lambda manifest: {**manifest, "created": "now"}, "created: expected unix seconds, found 'now'"),
+        (lambda manifest: {**manifest, "versions": []}, "versions: expected texts by name, found '[]'"),
+        (lambda manifest: {**manifest, "argv": [[]]}, "argv: expected a list of texts, found '[[]]'"),
+        (lambda manifest: {**manifest, "notes": 1}, "notes: expected a list of texts, found '1'"),
+        (lambda manifest: {**manifest, "origins": None}, "origins: expected texts by name, found 'None'"),
+        (lambda manifest: {**manifest, "directory": "\0"}, "directory: expected a path, found "),
+        (lambda manifest: {**manifest, "engine": True}, "engine: expected host, boot_id, pid, start and socket, found"),
+        (lambda manifest: {**manifest, "config": {"faults": 1}}, "config: expected settings by name, found "),
+        (lambda manifest: {**manifest, "argv": ["\ud800"]}, "expected JSON, found something else"),
     ],
 )
 def test_bad_manifests(
