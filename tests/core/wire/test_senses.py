@@ -55,3 +55,12 @@ def test_coal_in_the_eye_itself_is_finite():
     coal = np.zeros((32, 3), np.int32)
     coal[0] = 0, 11, 0
     assert all(math.isfinite(value) for value in scal6_of((0.5, 11.5 - 1.62, 0.5), 0.0, 0.0, coal))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_place_beyond_all_numbers_is_no_warning_on_stderr():
+    record = RECORDS[:1].copy()
+    record["xyz"] = (1e300, math.nan, -math.inf)
+    senses = Senses.empty()
+    senses_of_record(record, senses)
+    assert not np.isfinite(senses.pose[:3]).any()
