@@ -118,7 +118,8 @@ def _usage_text(error: click.UsageError) -> str:
 
 
 def _fail(text: str, code: int) -> int:
-    line = " ".join(text.splitlines())
+    # What came from outside may hold escape sequences: shown, never obeyed by the terminal.
+    line = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in " ".join(text.splitlines()))
     # A fatal line of the native keeps its own first word, so that what greps for it still finds it.
     with contextlib.suppress(OSError):  # a full disk behind stderr must not change the exit code
         print(line if line.startswith("eval: ") else f"netherite-tui: {line}", file=sys.stderr)

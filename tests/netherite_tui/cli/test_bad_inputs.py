@@ -107,6 +107,12 @@ def test_files_that_are_no_files(home: Path, capsys: pytest.CaptureFixture[str])
         fails(capsys, ExitCode.USAGE, text, "run", *toy, "--policy=net", option)
 
 
+def test_escape_sequences_in_names_never_reach_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    toy = make_toy(home, (2,))
+    assert run_cli(["run", *toy, "--snaps-dir=/nowhere/\x1b[31mred"]) == ExitCode.USAGE
+    assert capsys.readouterr().err == "eval: missing t0 snapshot: /nowhere/\\x1b[31mred/s2_t0.bsnp\n"
+
+
 def test_a_lane_program_that_is_no_program(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     toy = make_toy(home, (2,))
     (home / "toy").chmod(0o644)
