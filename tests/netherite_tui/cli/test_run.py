@@ -1,8 +1,9 @@
 """`run` as a person uses it: tables, jobs, being stopped, going on, the background."""
 
-import os
+import fcntl
 import re
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from core.kernels import CACHE_VARIABLE
 from core.ladder.config import DEFAULT_SEEDS
 from core.runs import store
 from core.runs.store import RunState
@@ -216,11 +218,15 @@ def test_a_detached_run_that_cannot_start_says_why(tmp_path: Path, runs: Path) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-def test_a_signal_before_the_run_began(tmp_path: Path, runs: Path, number: signal.Signals) -> None:
-    tape = tmp_path / "tape"
-    os.mkfifo(tape)
-    process = start(runs, "run", *make_toy(tmp_path, (2,)), f"--policy=tape:{tape}")
-    with tape.open("w"):  # it waits here for actions that never come
+def test_a_signal_before_the_run_began(
+    tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    with (tmp_path / "warm.lock").open("w") as lock:  # held, as if another process were compiling the kernels
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = start(runs, "run", *make_toy(tmp_path, (2,)))
+        assert select.select([process.stderr], [], [], PATIENCE_S)[0]
+        assert "waiting for it" in process.stderr.readline()
         process.send_signal(number)
         _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 128 + number
