@@ -214,13 +214,13 @@ def test_list_opens_a_finished_run_and_comes_back(tmp_path: Path) -> None:
     done = netherite(runs, *toy_run(tmp_path, ticks=40)[3:], "--headless")
     assert done.returncode == 0, done.stderr
     with terminal(PROGRAM, env_of(runs), size=(80, 24)) as shown:
-        shown.wait_for("finished", "1 runs")
+        shown.wait_for("finished", "1 run")
         shown.press("Enter")
         shown.wait_for("done 3", "ended")
         shown.press("5")
         shown.wait_for("best milestone")
         shown.press("Escape")
-        shown.wait_for("1 runs")
+        shown.wait_for("1 run")
         shown.press("d")
         shown.wait_for("Delete this run?")
         shown.press("y")
