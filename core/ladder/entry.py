@@ -9,7 +9,7 @@ from typing import Any
 
 from core.host.patience import awake_s
 from core.ladder.eventlog import EventLog
-from core.ladder.events import LaneResult, LaneState, LaneView, Outcome
+from core.ladder.events import LaneResult, LaneState, LaneView, Outcome, ended_fields
 from core.ladder.lane import Awaited, Lane
 from core.ladder.plan import LanePlan
 from core.policy.heads import describe_row
@@ -108,21 +108,7 @@ class LaneEntry:
 
     def show_result(self, result: LaneResult) -> None:
         """Shows a lane that has ended."""
-        self.update(
-            state=LaneState.ENDED,
-            outcome=result.outcome,
-            decision=result.decisions,
-            base=result.base,
-            milestone=result.reached,
-            mismatch_step=result.mismatch_step,
-            mismatch=result.mismatch,
-            ticks_per_s=None,
-            pid=None,
-            rss_mib=None,
-            cpu_percent=None,
-            runs=result.runs,
-            note=result.note,
-        )
+        self.update(**ended_fields(result), ticks_per_s=None, pid=None, rss_mib=None, cpu_percent=None)
 
 
 @dataclass(frozen=True, slots=True)

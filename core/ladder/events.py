@@ -120,3 +120,18 @@ class LaneResult:
             self.heads,
             self.rows,
         )
+
+
+def ended_fields(result: LaneResult) -> dict[str, Any]:
+    """Returns the fields of a `LaneView` that a lane's result settles."""
+    return {
+        "state": LaneState.ENDED,
+        "outcome": result.outcome,
+        "decision": result.decisions,
+        "base": result.base,
+        "milestone": result.reached,
+        "mismatch_step": result.mismatch_step,
+        "mismatch": result.mismatch,
+        "runs": result.runs,
+        "note": result.note,
+    }

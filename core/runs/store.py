@@ -17,7 +17,7 @@ import platformdirs
 
 from core.errors import BadInput, Refused
 from core.ladder.config import LadderConfig, config_from_dict
-from core.ladder.events import Event, LaneResult, LaneState, LaneView, Outcome
+from core.ladder.events import Event, LaneResult, LaneView, Outcome, ended_fields
 from core.ladder.milestones import NAMES
 from core.ladder.plan import HELD_OUT, LanePlan, Plan
 from core.ladder.report import render_report
@@ -425,19 +425,7 @@ class StoredRun:
         result = self.results.get(lane.index)
         if result is None:
             return view
-        return replace(
-            view,
-            version=1,
-            state=LaneState.ENDED,
-            outcome=result.outcome,
-            decision=result.decisions,
-            base=result.base,
-            milestone=result.reached,
-            mismatch_step=result.mismatch_step,
-            mismatch=result.mismatch,
-            runs=result.runs,
-            note=result.note,
-        )
+        return replace(view, version=1, **ended_fields(result))
 
 
 def load_run(folder: Path) -> StoredRun:
